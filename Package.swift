@@ -44,7 +44,6 @@ extension Target {
     }
 }
 
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// Fuzz targets are linked with libFuzzer, which brings `main`: they are there only when `.ci/fuzz` asks for them.
@@ -52,11 +51,14 @@ let isFuzzing = Context.environment["CAUSEWAY_FUZZ"] != nil
 
 let package = Package(
     name: "causeway",
-    platforms: [.macOS(.v15), .iOS(.v18)],
+    // Not iOS: its SDK has no zstd, which checkpoints and page maps are written with (article Limits).
+    platforms: [.macOS(.v15)],
     products: [
         .library(name: "Causeway", targets: ["Causeway"]),
         // Apart from `Causeway`: an app that migrates its store links no generator.
         .library(name: "CausewayGenerator", targets: ["CausewayGenerator"]),
+        // Apart from `Causeway`, which needs no Foundation.
+        .library(name: "CausewayFoundation", targets: ["CausewayFoundation"]),
         .library(name: "CausewayTool", targets: ["CausewayTool"]),
         .executable(name: "causeway", targets: ["CausewayMain"]),
         // Loaded into the command by the reliability harness; no part of it, and linked into nothing: its calls would take
@@ -64,14 +66,16 @@ let package = Package(
         .library(name: "CausewayFaultShim", type: .dynamic, targets: ["CausewayFaultShim"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
     ],
     targets: [
         // System modules.
         .systemLibrary(
             name: "CausewayCSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "CausewayCCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
             name: "CausewayCZlib", path: "Sources/CZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
@@ -83,7 +87,9 @@ let package = Package(
 
         // Know no Core Data.
         .layer("Platform", ["CausewayCPlatform"]),
-        .layer("Checkpoint", ["CausewayCZstd", crypto]),
+        // Apple's systems have CryptoKit.
+        .layer("Digests", [.target(name: "CausewayCCrypto", condition: .when(platforms: [.linux]))]),
+        .layer("Checkpoint", ["CausewayCZstd", "CausewayDigests"]),
         .layer("SQLite", ["CausewayCSQLite"]),
         .layer("SQLiteFile", ["CausewayPlatform", "CausewayCZstd"]),
         .layer("Plist"),
@@ -92,7 +98,7 @@ let package = Package(
 
         // What the bytes mean.
         .layer("Expressions", ["CausewayPlist"]),
-        .layer("Model", ["CausewayExpressions", "CausewayPlist", "CausewayDeflate", "CausewayXML", crypto]),
+        .layer("Model", ["CausewayExpressions", "CausewayPlist", "CausewayDeflate", "CausewayXML", "CausewayDigests"]),
         .layer("Evaluation", ["CausewayExpressions", "CausewayModel"]),
         .layer("Mapping", ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewayXML"]),
         .layer(
@@ -104,7 +110,7 @@ let package = Package(
             "Planning",
             [
                 "CausewayEvaluation", "CausewayExpressions", "CausewayStoreFormat", "CausewayMapping", "CausewayModel",
-                "CausewaySQLite", "CausewaySQLiteFile",
+                "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform",
             ]),
         .layer(
             "Objects",
@@ -124,14 +130,27 @@ let package = Package(
             "Preparation",
             [
                 "CausewayStores", "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayPlanning",
-                "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite", "CausewaySQLiteFile",
-                "CausewayPlatform",
+                "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewayPlist", "CausewaySQLite",
+                "CausewaySQLiteFile", "CausewayPlatform",
             ]),
         .layer(
             "Examination",
             [
                 "CausewayPreparation", "CausewayStores", "CausewayExpressions", "CausewayStoreFormat", "CausewayModel",
                 "CausewaySQLite", "CausewayPlatform",
+            ]),
+        .layer(
+            "Export",
+            [
+                "CausewayExamination", "CausewayPreparation", "CausewayStores", "CausewayObjects",
+                "CausewayEvaluation", "CausewayExpressions", "CausewayPlanning", "CausewayStoreFormat",
+                "CausewayModel", "CausewayPlist", "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform",
+            ]),
+        .layer(
+            "Comparison",
+            [
+                "CausewayExamination", "CausewayPreparation", "CausewayStores", "CausewayStoreFormat", "CausewayModel",
+                "CausewaySQLite", "CausewayPlatform", "CausewayDigests",
             ]),
         .layer(
             "Engine",
@@ -152,6 +171,8 @@ let package = Package(
             name: "Causeway",
             dependencies: [
                 "CausewayObjects", "CausewayEvaluation", "CausewayStores", "CausewayPreparation", "CausewayExamination",
+                "CausewayExport",
+                "CausewayComparison",
                 "CausewayEngine", "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping", "CausewayModel",
                 "CausewaySQLite", "CausewayPlatform",
             ],
@@ -162,9 +183,12 @@ let package = Package(
                 "Causeway", "CausewayGeneration", "CausewayPreparation", "CausewayStores", "CausewayStoreFormat",
                 "CausewayModel",
             ]),
+        // `Progress` for apps that have Foundation anyway.
+        .layer("Foundation", ["Causeway"]),
         .target(
             name: "CausewayTool", dependencies: ["Causeway", "CausewayGenerator", "CausewayPlatform", arguments],
-            swiftSettings: settings),
+            // What its JSON is, for people and tests; no code reads it.
+            exclude: ["Schema"], swiftSettings: settings),
         // Not `causeway`: a file system that ignores case can't hold it beside `Causeway`.
         .executableTarget(
             name: "CausewayMain", dependencies: ["CausewayTool"], path: "Sources/Main", swiftSettings: settings),
@@ -176,6 +200,7 @@ let package = Package(
         .example("Staff"),
 
         .tests("Platform", ["CausewayPlatform"]),
+        .tests("Digests", ["CausewayDigests"]),
         .tests("Checkpoint", ["CausewayCheckpoint"]),
         .tests("SQLite", ["CausewaySQLite"]),
         .tests("SQLiteFile", ["CausewaySQLiteFile", "CausewaySQLite", "CausewayPlatform"]),
@@ -184,7 +209,11 @@ let package = Package(
         .tests("XML", ["CausewayXML"]),
         .tests("Expressions", ["CausewayExpressions", "CausewayPlist"]),
         .tests(
-            "Model", ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewayDeflate", "CausewaySQLite"]),
+            "Model",
+            [
+                "CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewayDeflate", "CausewayXML",
+                "CausewaySQLite",
+            ]),
         .tests("Evaluation", ["CausewayEvaluation", "CausewayExpressions", "CausewayModel"]),
         // Writes mapping models as Xcode does, for tests.
         .target(
@@ -218,6 +247,10 @@ let package = Package(
                 "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform", "CausewayPlist",
                 "CausewayCheckpoint", "CausewayReliabilityKit",
             ]),
+        .tests("Export", ["CausewayExport"]),
+        .tests(
+            "Comparison",
+            ["CausewayCheckers", "Causeway", "CausewayGenerator", "CausewaySQLite"]),
         // Runs the independent tools of `shared`, for tests.
         .target(name: "CausewayCheckers", path: "Tests/Checkers", swiftSettings: settings),
         .tests(
@@ -230,8 +263,8 @@ let package = Package(
         .testTarget(
             name: "CausewayTests",
             dependencies: [
-                "CausewayCheckers", "Causeway", "CausewayGenerator", "CausewayStores", "CausewayPreparation",
-                "CausewayEngine",
+                "CausewayCheckers", "Causeway", "CausewayFoundation", "CausewayGenerator", "CausewayStores",
+                "CausewayPreparation", "CausewayEngine",
                 "CausewaySQLite", "ColourfulPostsMigrator", "BookStoreMigrator", "TracksMigrator", "StaffMigrator",
             ],
             swiftSettings: settings),
@@ -256,7 +289,7 @@ let package = Package(
             dependencies: [
                 "Causeway", "CausewayGenerator", "CausewayStores", "CausewayPreparation", "CausewayEngine",
                 "CausewayGeneration", "CausewayObjects", "CausewayModel",
-                "CausewayStoreFormat", "CausewayCheckpoint", "CausewayPlatform", "CausewaySQLite", crypto,
+                "CausewayStoreFormat", "CausewayCheckpoint", "CausewayPlatform", "CausewaySQLite", "CausewayDigests",
             ],
             path: "Tests/ReliabilityKit", swiftSettings: settings),
         .executableTarget(

@@ -44,6 +44,12 @@ extension MigrationOptions.Verification: ExpressibleByArgument {}
 /// `fail`, `quarantine`.
 extension MigrationOptions.BadRows: ExpressibleByArgument {}
 
+/// `refuse`, `carry`.
+extension MigrationOptions.CloudKit: ExpressibleByArgument {}
+
+/// `jsonl`, `csv`, `sqlite`.
+extension ExportFormat: ExpressibleByArgument {}
+
 /// `A=B`: version B follows version A.
 struct VersionEdge: ExpressibleByArgument, Hashable {
     let from: String

@@ -39,14 +39,22 @@ public struct CausewayCommand: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Migration", subcommands: [PlanCommand.self, MigrateCommand.self, StatusCommand.self]),
-            CommandGroup(name: "Backups", subcommands: [RollbackCommand.self, PurgeBackupCommand.self]),
             CommandGroup(
-                name: "Examination", subcommands: [InspectCommand.self, VerifyCommand.self, ModelsCommand.self]),
+                name: "Backups", subcommands: [BackupsCommand.self, RollbackCommand.self, PurgeBackupCommand.self]),
+            CommandGroup(
+                name: "Examination",
+                subcommands: [
+                    InspectCommand.self, CompareCommand.self, VerifyCommand.self, ModelsCommand.self,
+                ]),
+            CommandGroup(name: "Content", subcommands: [ExportCommand.self]),
             CommandGroup(name: "Test data", subcommands: [GenerateCommand.self]),
         ])
 
     /// For the argument parser.
     public init() {}
+
+    /// One form of errors, whoever finds them: the argument parser or this tool.
+    public static var _errorPrefix: String { "error: " }
 
     /// The tool's version.
     public static let version = "0.1.0"
@@ -85,31 +93,81 @@ public struct CausewayCommand: AsyncParsableCommand {
             return
         }
         if let complaint = complaint(aboutCommandIn: arguments) {
-            StandardStream.error.writeLine(complaint)
-            StandardStream.error.writeLine(Self.nothingTouched)
-            exit(withError: ExitCode.validationFailure)
+            refuse(complaint, "error: \(complaint)\nSee \"causeway --help\" for the commands.", arguments)
         }
         do {
             try await RegisteredCode.$code.withValue(code) {
                 var command = try await asyncParseAsRoot(arguments)
+                let watch = asksForJSON(arguments) ? watch(over: command) : nil
+                defer { watch?.end() }
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()
                 } else {
                     try command.run()
                 }
             }
+        } catch let status as ExitCode {
+            // What failed is printed already, also where it is a wrong use of the command line.
+            exit(withError: status)
         } catch {
-            if exitCode(for: error) == .validationFailure {
-                StandardStream.error.writeLine(fullMessage(for: error))
-                StandardStream.error.writeLine(Self.nothingTouched)
-                exit(withError: ExitCode.validationFailure)
+            switch exitCode(for: error) {
+            case .validationFailure: refuse(message(for: error), fullMessage(for: error), arguments)
+            case .success where fullMessage(for: error).hasPrefix("OVERVIEW: "):
+                StandardStream.output.writeLine(usageFirst(fullMessage(for: error)))
+                exit(withError: ExitCode.success)
+            default: exit(withError: error)
             }
-            exit(withError: error)
         }
     }
 
+    /// Ends the process because of a wrong command line.
+    ///
+    /// - Parameters:
+    ///   - message: what is wrong.
+    ///   - text: the same for a person, with the usage.
+    ///   - arguments: whether they ask for JSON shows how the error is printed.
+    private static func refuse(_ message: String, _ text: String, _ arguments: [String]) -> Never {
+        StandardStream.error.writeLine(text)
+        StandardStream.error.writeLine(nothingTouched)
+        if asksForJSON(arguments) {
+            FailureReport(.usage, message, remedy: remedy, outcome: nothingTouched).printJSON()
+        }
+        exit(withError: ExitCode.validationFailure)
+    }
+
+    /// The answer to signals of a command that prints JSON and changes no store; nil where a command has its own answer.
+    private static func watch(over command: any ParsableCommand) -> SignalWatch? {
+        func only(_ stores: [String]) -> String? { stores.count == 1 ? stores[0] : nil }
+        let store: String?
+        var outcome = "nothing was changed; run the command again"
+        switch command {
+        case let command as MigrateCommand where command.running.dryRun: store = only(command.arguments.stores)
+        case let command as PlanCommand: store = only(command.arguments.stores)
+        case let command as StatusCommand: store = command.store
+        case let command as BackupsCommand: store = command.store
+        case let command as InspectCommand: store = command.store
+        case let command as VerifyCommand: store = command.store
+        case is CompareCommand: store = nil
+        case let command as ModelsCommand:
+            store = nil
+            if command.export.path != nil || command.checking.record {
+                outcome = "the file may be written, or not; run the command again"
+            }
+        default: return nil
+        }
+        return answerSignalsInJSON(about: store, outcome: outcome)
+    }
+
+    /// Whether a command line asks for JSON.
+    private static func asksForJSON(_ arguments: [String]) -> Bool {
+        let options = arguments.prefix { $0 != "--" }
+        return options.contains { $0 == "--json" || $0 == "--format=json" }
+            || zip(options, options.dropFirst()).contains { $0 == "--format" && $1 == "json" }
+    }
+
     /// The outcome of a wrong command line.
-    private static let nothingTouched = "no store was touched; correct the command line, then run again"
+    private static let nothingTouched = "no store was touched; \(remedy)"
+    private static let remedy = "correct the command line, then run again"
 
     /// The argument parser answers a mistyped command with "unexpected arguments"; this suggests the right one.
     private static func complaint(aboutCommandIn arguments: [String]) -> String? {
@@ -120,9 +178,6 @@ public struct CausewayCommand: AsyncParsableCommand {
         let names = configuration.groupedSubcommands.flatMap(\.subcommands).map { $0._commandName } + ["help"]
         guard !names.contains(word) else { return nil }
         let hint = nearest(to: word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
-        return """
-            error: no command "\(word)"\(hint)
-            See "causeway --help" for the commands.
-            """
+        return "no command \"\(word)\"\(hint)"
     }
 }

@@ -10,12 +10,18 @@
     func keepMemoryOutOfCrashReports() {
         guard unsafe getenv("SWIFT_BACKTRACE") == nil else { return }
         // The signals that the runtime catches, all with one function. Another crash reporter, or a sanitizer, keeps
-        // its handlers: none of them handles SIGQUIT and SIGTRAP as well.
-        let numbers = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
+        // its handlers: none of them handles SIGQUIT and SIGTRAP as well. A shell without job control starts what it
+        // puts into the background with SIGQUIT ignored, and the runtime leaves that as it is.
+        let numbers = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP].filter {
+            handlerAddress($0) != ignored
+        }
         let handlers = Set(numbers.map(handlerAddress))
-        guard handlers.count == 1, let handler = handlers.first, handler != 0 else { return }
+        guard numbers.contains(SIGTRAP), handlers.count == 1, let handler = handlers.first, handler != 0 else { return }
         for number in numbers { _ = signal(number, SIG_DFL) }
     }
+
+    /// SIG_IGN.
+    private let ignored: UInt = 1
 
     /// Where the signal's handler is; 0 for the default action.
     private func handlerAddress(_ number: Int32) -> UInt {

@@ -1,8 +1,11 @@
 import ArgumentParser
+import CausewayPlatform
 
 /// How a failure is shown and what the process exits with.
 struct FailureReport: Encodable {
     let event = "error"
+    /// Which of several; nil where there is one.
+    let store: String?
     let code: String
     let exitCode: Int32
     let message: String
@@ -13,12 +16,13 @@ struct FailureReport: Encodable {
     let isResumable: Bool
 
     /// `code` is the exit status where the error itself can't know it: a SIGTERM reaches the migration as a cancelled
-    /// task.
-    init(_ error: MigrationError, code: MigrationError.Code? = nil) {
+    /// task. `store` is which of several it is about.
+    init(_ error: MigrationError, code: MigrationError.Code? = nil, of store: String? = nil) {
+        self.store = store
         let code = code ?? error.code
         self.code = code.name
         exitCode = code.exitCode
-        message = error.message
+        message = store.map { error.message.names($0) ? error.message : "\($0): \(error.message)" } ?? error.message
         details = error.details
         remedy = error.remedy
         outcome = error.outcome
@@ -26,9 +30,18 @@ struct FailureReport: Encodable {
         isResumable = error.isResumable
     }
 
+    /// A failure of the command itself.
+    init(_ code: MigrationError.Code, _ message: String, remedy: String, outcome: String) {
+        (self.code, exitCode) = (code.name, code.exitCode)
+        (self.message, self.remedy, self.outcome) = (message, remedy, outcome)
+        (store, details, storeIsNew, isResumable) = (nil, [], false, false)
+    }
+
     /// The lines for a person; `aboutStore` if the failure is about a store, so that its state matters.
     func lines(aboutStore: Bool) -> [String] {
-        var lines = [headline] + details.map { "  - \($0)" }
+        // A line feed in a store's path would make two messages of one.
+        let head = store.map { headline.replacing($0, with: $0.onOneLine) } ?? headline
+        var lines = [head] + details.map { "  - \($0)" }
         if aboutStore {
             lines.append(outcome)
         } else if !remedy.isEmpty {
@@ -38,7 +51,7 @@ struct FailureReport: Encodable {
     }
 
     private var headline: String {
-        let rest = isResumable ? "; progress saved" : ": \(message)"
+        let rest = (store.map { ": \($0)" } ?? "") + (isResumable ? "; progress saved" : ": \(message)")
         switch exitCode {
         case MigrationError.Code.interrupted.exitCode: return "Interrupted" + rest
         case MigrationError.Code.terminated.exitCode: return "Terminated" + rest
@@ -46,29 +59,52 @@ struct FailureReport: Encodable {
         }
     }
 
-    /// Prints to standard error, and as JSON to standard output too. Returns the error to throw.
-    func print(asJSON: Bool, aboutStore: Bool) -> ExitCode {
+    /// Prints to standard error, and as JSON to standard output too.
+    ///
+    /// - Parameters:
+    ///   - asJSON: whether standard output gets it too.
+    ///   - aboutStore: whether the failure is about a store, so that its state matters.
+    ///   - header: when and where it happened; nil for now, and no store.
+    /// - Returns: the error to throw.
+    func print(asJSON: Bool, aboutStore: Bool, header: EventHeader? = nil) -> ExitCode {
         StandardStream.error.writeLine(lines(aboutStore: aboutStore).joined(separator: "\n"))
-        if asJSON {
-            do {
-                StandardStream.output.writeLine(try JSONText.line(self))
-            } catch {
-                StandardStream.error.writeLine("error: the error can't be written as JSON: \(error)")
-            }
-        }
+        if asJSON { printJSON(header) }
         return ExitCode(exitCode)
+    }
+
+    /// Prints to standard error, and as JSON to standard output, each only where nobody has to be waited for: the reader
+    /// of a result that is being printed may have stopped reading.
+    ///
+    /// - Parameter store: which one it is about.
+    func printIfReady(about store: String?) {
+        StandardStream.error.writeLineIfReady(lines(aboutStore: true).joined(separator: "\n"))
+        guard let line = try? JSONText.line(StampedLine(header: EventHeader(store: store), body: self)) else { return }
+        StandardStream.output.writeLineIfReady(line)
+    }
+
+    /// Prints a line of JSON to standard output.
+    ///
+    /// - Parameter header: when and where it happened; nil for now.
+    func printJSON(_ header: EventHeader? = nil) {
+        do {
+            StandardStream.output.writeLine(
+                try JSONText.line(StampedLine(header: header ?? EventHeader(store: store), body: self)))
+        } catch {
+            StandardStream.error.writeLine("error: the error can't be written as JSON: \(error)")
+        }
     }
 }
 
 extension ParsableCommand {
     /// Runs `body`; its failure is printed and becomes the process's exit code.
     func reportingFailure<Value>(
-        asJSON: Bool = false, aboutStore: Bool = false, _ body: () throws(MigrationError) -> Value
+        asJSON: Bool = false, aboutStore: Bool = false, store: String? = nil, _ body: () throws(MigrationError) -> Value
     ) throws -> Value {
         do throws(MigrationError) {
             return try body()
         } catch {
-            throw FailureReport(error).print(asJSON: asJSON, aboutStore: aboutStore)
+            throw FailureReport(error).print(
+                asJSON: asJSON, aboutStore: aboutStore, header: EventHeader(store: store))
         }
     }
 

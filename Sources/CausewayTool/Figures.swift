@@ -1,15 +1,9 @@
+import CausewayPlatform
+
 /// Numbers as people read them.
 package enum Figures {
     /// `1,234,567`
-    package static func grouped(_ number: Int) -> String {
-        let digits = String(number.magnitude)
-        var result = ""
-        for (place, digit) in digits.enumerated() {
-            if place > 0, (digits.count - place).isMultiple(of: 3) { result.append(",") }
-            result.append(digit)
-        }
-        return number < 0 ? "-" + result : result
-    }
+    package static func grouped(_ number: Int) -> String { number.grouped }
 
     /// `999 B`, `1.5 kB`, `12.3 MB`: powers of 1,000, as disks are sold.
     package static func bytes(_ count: Int) -> String { bytes(Double(count)) }

@@ -46,6 +46,9 @@ public struct GenerateCommand: ParsableCommand {
         completion: .file())
     var schemaTemplate: String?
 
+    @Flag(help: "Print JSON, and events of progress as JSON lines on standard error.")
+    var json = false
+
     /// For the argument parser.
     public init() {}
 
@@ -64,6 +67,11 @@ public struct GenerateCommand: ParsableCommand {
         generation.frameworkVersion = frameworkVersion
         generation.schemaTemplate = schemaTemplate
         let counts = try interruptible(generation)
+        if json {
+            let report = GenerationReport(
+                store: output, rows: counts.values.reduce(0, +), wantedRows: rows, entities: counts)
+            return try printResult([try JSONText.document(report)], done: "the store is written: \(output)")
+        }
         var table = TextTable([("ENTITY", .leading), ("ROWS", .trailing)])
         for (entity, count) in counts.sorted(by: { $0.key < $1.key }) { table.add(entity, Figures.grouped(count)) }
         let total = counts.values.reduce(0, +)
@@ -81,10 +89,17 @@ public struct GenerateCommand: ParsableCommand {
         let stop = Cancellation()
         let watch = SignalWatch(ending: "ended at once: remove the rest of \(output)") { stop.cancel() }
         defer { watch.end() }
+        let (line, wanted) = (ActivityLine(asJSON: json, store: output), rows)
+        defer { line.finish() }
+        line.update("the model")
         do throws(MigrationError) {
-            return try generation.run { _ in !stop.isCancelled }
+            return try generation.run { written in
+                line.update("writing rows", fraction: wanted > 0 ? Double(written) / Double(wanted) : nil)
+                return !stop.isCancelled
+            }
         } catch {
-            throw FailureReport(error, code: watch.code(of: error)).print(asJSON: false, aboutStore: false)
+            throw FailureReport(error, code: watch.code(of: error)).print(
+                asJSON: json, aboutStore: false, header: EventHeader(store: output))
         }
     }
 }

@@ -2,102 +2,86 @@ import Causeway
 import CausewayPlatform
 import Synchronization
 
-/// Writes the events of a running migration to standard output as JSON lines; the member `event` names the event.
+/// Writes the events of a running migration to standard output as JSON lines; the member `event` names the event, and
+/// every line says when, of which store, in which step and pass (`EventHeader`).
 final class JSONReporter: Sendable {
     /// Seconds between two lines of progress.
     private static let interval = 0.5
+    /// Several stores write at the same time, and a pipe takes long lines in parts.
+    private static let writing = Mutex(())
+
+    private struct State {
+        var lastProgress = -Double.infinity
+        var place = EventPlace()
+    }
 
     private let showsEvents: Bool
     private let showsStatements: Bool
-    private let lastProgress = Mutex(-Double.infinity)
+    private let store: String
+    private let state = Mutex(State())
 
     /// - Parameters:
     ///   - showsEvents: false for the summary alone.
     ///   - showsStatements: whether statements are events too.
-    init(showsEvents: Bool, showsStatements: Bool) {
+    ///   - store: as the user gave it, in every line.
+    init(showsEvents: Bool, showsStatements: Bool, store: String) {
         self.showsEvents = showsEvents
         self.showsStatements = showsStatements
+        self.store = store
     }
 
     func receive(_ event: MigrationEvent) {
-        guard showsEvents, isWanted(event) else { return }
-        write(EventLine(event))
+        // Under the lock, so that lines come in the order of the events.
+        state.withLock { state in
+            state.place.begin(event)
+            if showsEvents, isWanted(event, &state), let line = EventLine(event) {
+                write(StampedLine(header: state.place.header(store), body: line))
+            }
+            state.place.end(event)
+        }
     }
 
     /// The last line of a run that succeeded.
+    @discardableResult
     func write(_ summary: MigrationSummary) -> WriteOutcome {
-        write(EventLine(summary))
+        write(StampedLine(header: EventHeader(store: store), body: EventLine(summary)))
     }
 
-    private func isWanted(_ event: MigrationEvent) -> Bool {
+    /// How one of several stores ended.
+    func write(_ outcome: StoreOutcome, _ signals: ReceivedSignal) {
+        switch outcome {
+        case .done(let summary): write(summary)
+        case .failed(let error):
+            write(
+                StampedLine(header: header, body: FailureReport(error, code: signals.code(of: error), of: store)))
+        case .notBegun: break
+        }
+    }
+
+    /// When and where it is now, for the line of an error.
+    var header: EventHeader { state.withLock { $0.place.header(store) } }
+
+    private func isWanted(_ event: MigrationEvent, _ state: inout State) -> Bool {
         switch event {
         case .statement: return showsStatements
         case .progress:
             let now = MonotonicClock.seconds()
-            return lastProgress.withLock { last in
-                guard now - last >= Self.interval else { return false }
-                last = now
-                return true
-            }
+            guard now - state.lastProgress >= Self.interval else { return false }
+            state.lastProgress = now
+            return true
         default: return true
         }
     }
 
     @discardableResult
-    private func write(_ line: EventLine) -> WriteOutcome {
+    private func write(_ line: some Encodable) -> WriteOutcome {
         do {
+            let text = try JSONText.line(line)
             // A reader that closes the pipe doesn't stop the migration.
-            return StandardStream.output.writeLine(try JSONText.line(line))
+            return Self.writing.withLock { _ in StandardStream.output.writeLine(text) }
         } catch {
             StandardStream.error.writeLine("warning: an event can't be written as JSON: \(error)")
             return .written
-        }
-    }
-}
-
-/// One line; members that an event doesn't have are left out. New releases only add keys.
-struct EventLine: Encodable {
-    private(set) var event: String
-    private(set) var plan: MigrationPlan?
-    private(set) var summary: MigrationSummary?
-    private(set) var versions: [String]?
-    /// Counted from 0.
-    private(set) var index: Int?
-    private(set) var count: Int?
-    private(set) var title: String?
-    private(set) var rows: Int?
-    private(set) var totalRows: Int?
-    private(set) var dropped: Int?
-    private(set) var bytes: Int?
-    private(set) var seconds: Double?
-    private(set) var phase: String?
-    private(set) var message: String?
-    private(set) var sql: String?
-    private(set) var sequence: Int?
-
-    init(_ summary: MigrationSummary) {
-        event = "summary"
-        self.summary = summary
-    }
-
-    init(_ event: MigrationEvent) {
-        switch event {
-        case .planned(let plan): (self.event, self.plan) = ("planned", plan)
-        case .stepBegan(let versions, let index, let count, let rows):
-            self.event = "stepBegan"
-            (self.versions, self.index, self.count, self.rows) = (versions, index, count, rows)
-        case .passBegan(let title): (self.event, self.title) = ("passBegan", title)
-        case .progress(let rows, let bytes, let totalRows):
-            (self.event, self.rows, self.bytes, self.totalRows) = ("progress", rows, bytes, totalRows)
-        case .passEnded(let title, let rows, let dropped, let seconds):
-            self.event = "passEnded"
-            (self.title, self.rows, self.dropped, self.seconds) = (title, rows, dropped, seconds)
-        case .phaseBegan(let phase): (self.event, self.phase) = ("phaseBegan", phase)
-        case .resumed(let step, let rows): (self.event, self.index, self.rows) = ("resumed", step, rows)
-        case .checkpoint(let sequence, let rows):
-            (self.event, self.sequence, self.rows) = ("checkpoint", sequence, rows)
-        case .warning(let message): (self.event, self.message) = ("warning", message)
-        case .statement(let sql): (self.event, self.sql) = ("statement", sql)
         }
     }
 }

@@ -1,3 +1,5 @@
+import CausewayPlatform
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else

@@ -3,15 +3,24 @@ import Causeway
 
 /// What `plan` and `migrate` have in common, so that a plan becomes a migration by changing one word.
 public struct MigrateArguments: ParsableArguments {
-    @Argument(help: "The store's main file.", completion: .file())
-    var store: String
+    @Argument(
+        help: ArgumentHelp(
+            "The store's main file. With several stores, options that name one file take a folder.", valueName: "store"),
+        completion: .file())
+    var stores: [String]
+
+    /// The first store, mostly the only one.
+    var store: String { stores[0] }
 
     @Option(
         help: ArgumentHelp(
-            "The model's versions: an .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store that has the version.",
+            """
+            The model's versions: an .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store that has the version; may be \
+            given several times.
+            """,
             valueName: "models"),
         completion: .file())
-    var models: String
+    var models: [String]
 
     @Option(
         name: .customLong("to"),
@@ -64,6 +73,16 @@ public struct MigrateArguments: ParsableArguments {
     var endLinks = false
 
     @Option(
+        name: .customLong("cloudkit"),
+        help: ArgumentHelp(
+            """
+            What to do with a store that CloudKit mirrors: refuse, or carry (inferred steps only, with the mirror's own \
+            tables; entities' numbers in them follow).
+            """,
+            valueName: "action"))
+    var cloudKit = MigrationOptions.CloudKit.refuse
+
+    @Option(
         help: ArgumentHelp(
             """
             File for rejected and quarantined rows, one JSON object per line; needed with --on-violation reject and \
@@ -105,6 +124,17 @@ public struct MigrateArguments: ParsableArguments {
             valueName: "name"))
     var joinTables: [String] = []
 
+    @Option(
+        name: .customLong("set-metadata"),
+        help: ArgumentHelp(
+            """
+            Set a key of the app's own in the new store's metadata; may be given several times. The value is an integer, \
+            a real, true or false, or else a string; string:, int:, real: or bool: in front says which.
+            """,
+            valueName: "key=value"),
+        transform: MetadataEntry.init(parsing:))
+    var metadata: [MetadataEntry] = []
+
     @Option(help: ArgumentHelp("Most rows in a batch.", valueName: "rows"))
     var batchSize = MigrationOptions().batchRows
 
@@ -144,6 +174,7 @@ public struct MigrateArguments: ParsableArguments {
     /// - Throws: `ValidationError`, which exits with 64.
     public func validate() throws {
         _ = try next.edges()
+        _ = try metadata.entries()
         guard MigrationOptions.batchRowCounts.contains(batchSize) else {
             throw ValidationError("--batch-size must be \(MigrationOptions.batchRowCounts.inWords) rows.")
         }
@@ -180,6 +211,7 @@ public struct MigrateArguments: ParsableArguments {
         options.frameworkVersion = frameworkVersion
         options.schemaTemplate = schemaTemplate
         options.joinTables = joinTables
+        options.metadata = try metadata.entries()
         options.batchRows = batchSize
         options.batchBytes = batchBytes.bytes
         options.jobs = jobs
@@ -191,6 +223,7 @@ public struct MigrateArguments: ParsableArguments {
         options.onViolation = onViolation
         options.badRows = badRows
         options.endsLinks = endLinks
+        options.cloudKit = cloudKit
         options.rejects = rejects
         options.keyMap = keyMap
         return Migrator(store: store, models: models, options: options, code: RegisteredCode.code)

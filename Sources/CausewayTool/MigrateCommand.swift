@@ -7,6 +7,7 @@ public struct MigrateCommand: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Migrates a store to another version of its model.",
+        usage: "causeway migrate [<options>] <store> ... --models <models>",
         discussion: helpText(
             """
             The new store is built beside the old one, verified, and put in its place with one rename; the old store
@@ -25,6 +26,9 @@ public struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Print events and the summary as JSON lines on standard output.")
     var json = false
 
+    @Option(help: ArgumentHelp("With --dry-run, how to print: text, markdown or json.", valueName: "format"))
+    var format: OutputFormat?
+
     @Flag(name: .shortAndLong, help: "Explain every pass; twice: show every statement too.")
     var verbose: Int
 
@@ -39,44 +43,105 @@ public struct MigrateCommand: AsyncParsableCommand {
         if quiet, verbose > 0 {
             throw ValidationError("--quiet and --verbose contradict each other; give one of them.")
         }
+        if running.dryRun, running.logFile != nil {
+            throw ValidationError("--log-file is for a run, and --dry-run is none; give one of them.")
+        }
+        if format != nil, !running.dryRun {
+            throw ValidationError("--format is for --dry-run; a run prints text, or JSON with --json.")
+        }
+        if json, let format, format != .json {
+            throw ValidationError("--json and --format \(format.rawValue) contradict each other; give one of them.")
+        }
+        try dryOutput().require([.text, .markdown, .json], of: "migrate --dry-run")
+        let shares =
+            arguments.stores.count > 1
+            ? try StoreShares(arguments, output: running.output, parallel: running.parallel).shares
+            : [
+                StoreShares.Share(
+                    store: arguments.store, bytes: 0, output: running.output, rejects: arguments.rejects,
+                    keyMap: arguments.keyMap)
+            ]
+        try checkLogFile(shares)
     }
+
+    /// The log would be made first, and the run would find its file there already.
+    private func checkLogFile(_ shares: [StoreShares.Share]) throws {
+        guard let log = running.logFile else { return }
+        for share in shares {
+            for (option, path) in [
+                ("--output", share.output), ("--rejects", share.rejects), ("--key-map", share.keyMap),
+            ] where path == log {
+                throw ValidationError("--log-file and \(option) name the same file, \(log); give the log another name.")
+            }
+        }
+    }
+
+    /// Seconds between two events of progress where nothing else happens.
+    static let tick = 0.5
 
     /// Migrates, showing progress, and prints what was done.
     public func run() async throws {
+        if running.dryRun { return try plan() }
+        let log = try running.logFile.map { try LogFile($0, json: json) }
+        guard arguments.stores.count == 1 else { return try await runStores(log) }
         keepTemporaryFiles(with: arguments.store, output: running.output)
         let migrator = try arguments.migrator(running.options)
-        let verbosity: TextReporter.Verbosity =
-            quiet || json ? .quiet : verbose == 0 ? .normal : verbose == 1 ? .passes : .statements
         let text = TextReporter(verbosity)
-        let lines = json ? JSONReporter(showsEvents: !quiet, showsStatements: verbose > 1) : nil
-        let status = ProgressOnSignal()
-        let task = Task { () async -> Result<MigrationSummary, MigrationError> in
+        let (status, store) = (ProgressOnSignal(), arguments.store)
+        let lines = json ? JSONReporter(showsEvents: !quiet, showsStatements: verbose > 1, store: store) : nil
+        log?.begin(store)
+        let task = Task { () async -> StoreOutcome in
             do throws(MigrationError) {
-                let summary = try await migrator.migrate { event in
+                let summary = try await migrator.migrate(tickingEvery: Self.tick) { event in
                     status.receive(event)
+                    log?.receive(event, of: store)
                     lines?.receive(event) ?? text.receive(event)
                 }
-                return .success(summary)
+                return .done(summary)
             } catch {
-                return .failure(error)
+                return .failed(error)
             }
         }
-        let watch = SignalWatch {
+        let signals = ReceivedSignal()
+        let watch = SignalWatch(signals) {
             task.cancel()
             text.say("stopping: saving progress; a second signal ends the process at once")
         } status: {
             text.say(status.line())
         }
-        let result = await task.value
+        let outcome = await task.value
         watch.end()
         text.finish()
-        switch result {
-        case .success(let summary):
+        log?.end(store, outcome, signals)
+        switch outcome {
+        case .done(let summary):
             if !json { text.warn(of: summary) }
             try report(summary, lines)
-        case .failure(let error):
-            throw FailureReport(error, code: watch.code(of: error)).print(asJSON: json, aboutStore: true)
+            try log?.requireWritten(done: done(summary))
+        case .failed(let error):
+            let status = FailureReport(error, code: signals.code(of: error)).print(
+                asJSON: json, aboutStore: true, header: lines?.header)
+            try? log?.requireWritten()
+            throw status
+        case .notBegun: break
         }
+    }
+
+    /// What is shown on standard error.
+    var verbosity: TextReporter.Verbosity {
+        quiet || json ? .quiet : verbose == 0 ? .normal : verbose == 1 ? .passes : .statements
+    }
+
+    private func plan() throws {
+        var plan = PlanCommand()
+        plan.arguments = arguments
+        (plan.sql, plan.all) = (verbose > 1, verbose > 0)
+        plan.output = try dryOutput()
+        try plan.run(running.options)
+    }
+
+    private func dryOutput() throws -> FormatArguments {
+        try FormatArguments.parse((format.map { ["--format", $0.rawValue] } ?? []) + (json ? ["--json"] : []))
     }
 
     private func report(_ summary: MigrationSummary, _ lines: JSONReporter?) throws {

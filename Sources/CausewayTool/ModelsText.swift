@@ -4,6 +4,7 @@ import Causeway
 struct ModelsText {
     let report: ModelsReport
     let showsHashes: Bool
+    var layout = TextLayout()
 
     var lines: [String] {
         var lines = ["Models  \(report.models)", "", Figures.count(report.versions.count, "version", "versions")]
@@ -48,8 +49,7 @@ struct ModelsText {
             if step.isEqual { return [head + "no migration needed: the hashes are equal"] }
             let inferable = step.conditions.isEmpty ? "can be inferred" : "can be inferred where the rows allow it"
             let verdict = (step.isInferable ? inferable : "can't be inferred") + fitting(step)
-            return [head + verdict] + changes(step).map { "      \($0)" }
-                + (step.refusals + step.conditions).map { "    - \($0)" }
+            return [head + verdict] + changes(step) + (step.refusals + step.conditions).map { "    - \($0)" }
         }
     }
 
@@ -90,12 +90,13 @@ struct ModelsText {
             }
     }
 
+    /// Property by property; without a mapping by the entities' names and hashes.
     private func changes(_ step: ModelsReport.Step) -> [String] {
+        guard step.changes.isEmpty else { return ChangeText(changes: step.changes, layout: layout).lines(indent: 6) }
         let renamed = step.renamedEntities.map { "\($0.from) → \($0.to)" }
         return [
             ("added", step.addedEntities), ("removed", step.removedEntities), ("renamed", renamed),
             ("changed", step.changedEntities),
-        ].filter { !$0.1.isEmpty }.map { "\($0.0.padded(to: 9))\($0.1.joined(separator: ", "))" }
-            + step.conversions.map { "converted \($0)" }
+        ].filter { !$0.1.isEmpty }.map { "      \($0.0.padded(to: 9))\($0.1.joined(separator: ", "))" }
     }
 }

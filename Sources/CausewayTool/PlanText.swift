@@ -4,6 +4,7 @@ import Causeway
 struct PlanText {
     let plan: MigrationPlan
     let showsSQL: Bool
+    var layout = TextLayout()
 
     var lines: [String] {
         var lines = ["Store    \(plan.store), \(Figures.bytes(plan.storeBytes))"]
@@ -16,9 +17,11 @@ struct PlanText {
             "Disk     \(Figures.bytes(plan.diskBytes)) beside the store at the peak",
             "Memory   \(Figures.bytes(plan.memoryBytes)) for rows in flight at most",
         ]
+        if let mirror = plan.cloudKit { lines.append(Self.mirror(mirror)) }
         if !plan.renames.isEmpty {
             lines.append("Renames  \(plan.renames.joined(separator: ", ")); nothing else changes")
         }
+        if !plan.metadata.isEmpty { lines.append("Sets     \(plan.metadata.inWords) in the store's metadata") }
         for (index, step) in plan.steps.enumerated() {
             lines += [
                 "",
@@ -32,15 +35,43 @@ struct PlanText {
             }
             lines +=
                 passes(step) + methods(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping)
-                + listed(step.conversions, under: "  Converted:") + listed(step.losses, under: "  Lost:")
+                + changes(step) + listed(step.losses, under: "  Lost:")
             if showsSQL { lines += statements(step) }
         }
         return lines + listed(plan.warnings, under: "", "Warnings")
     }
 
+    private static func mirror(_ mirror: MigrationPlan.CloudKit) -> String {
+        "CloudKit \(Figures.count(mirror.objects, "object", "objects")) mirrored, "
+            + "\(Figures.grouped(mirror.waitingForUpload)) to upload, "
+            + "\(Figures.grouped(mirror.waitingForDeletion)) to delete in the cloud; "
+            + "\(Figures.count(mirror.tables, "table", "tables")) carried"
+    }
+
+    /// Losses that a migration names; a plan names all.
+    private static let namedLosses = 20
+
     /// What a migration says before it runs.
     static func cautions(_ plan: MigrationPlan) -> [String] {
-        plan.steps.flatMap(\.losses).map { "lost in \($0)" } + plan.warnings.map { "warning: \($0)" }
+        losses(plan.steps.flatMap(\.losses)) + plan.warnings.map { "warning: \($0)" }
+    }
+
+    /// The first losses, before or after the run.
+    static func losses(_ losses: [String]) -> [String] {
+        let (shown, more) = TextLayout().folded(losses, to: namedLosses)
+        return shown + (more == 0 ? [] : ["… and \(Figures.grouped(more)) more losses; causeway plan names all"])
+    }
+
+    /// What every version of a step changes.
+    private func changes(_ step: MigrationPlan.Step) -> [String] {
+        var lines: [String] = []
+        for version in step.versions.dropFirst() {
+            let changes = step.changes.filter { $0.version == version }
+            guard !changes.isEmpty else { continue }
+            lines.append("  Changes in \(version):")
+            lines += ChangeText(changes: changes, layout: layout).lines(indent: 4)
+        }
+        return lines
     }
 
     private func passes(_ step: MigrationPlan.Step) -> [String] {

@@ -1,4 +1,6 @@
-/// Rows and bytes over time: percentage, rates and the time that is left.
+import Causeway
+
+/// What a progress line shows: the part of the whole run that is done, when the rest will be, and how fast rows move.
 package struct ProgressMeter {
     /// Seconds over which the shown rates are taken: long enough not to flicker, short enough to show a slow pass.
     private static let window = 5.0
@@ -10,15 +12,13 @@ package struct ProgressMeter {
     }
 
     private var samples: [Sample]
-    private var total = 0
-    /// Where the average is counted from: the beginning, or what an earlier run had done.
-    private var base: Sample
     private var isRebasing = false
+    /// The newest progress; nil before the first.
+    package private(set) var progress: MigrationProgress?
 
     /// - Parameter now: seconds of any clock that never goes back.
     package init(now: Double) {
-        base = Sample(time: now, rows: 0, bytes: 0)
-        samples = [base]
+        samples = [Sample(time: now, rows: 0, bytes: 0)]
     }
 
     /// The next update's rows are an earlier run's: they don't count for the rate.
@@ -26,47 +26,50 @@ package struct ProgressMeter {
         isRebasing = true
     }
 
-    package mutating func update(rows: Int, bytes: Int, total: Int, now: Double) {
-        self.total = total
+    package mutating func update(_ progress: MigrationProgress, now: Double) {
+        self.progress = progress
+        let sample = Sample(time: now, rows: progress.rows, bytes: progress.bytes)
         if isRebasing {
             isRebasing = false
-            base = Sample(time: now, rows: rows, bytes: bytes)
-            samples = [base]
+            samples = [sample]
             return
         }
-        samples.append(Sample(time: now, rows: rows, bytes: bytes))
+        samples.append(sample)
         // The first sample of the window stays: the rates need two.
         while samples.count > 2, samples[1].time <= now - Self.window { samples.removeFirst() }
     }
-
-    private var last: Sample { samples[samples.count - 1] }
-
-    /// From 0 to 1; nil where the number of rows isn't known.
-    package var fraction: Double? { total > 0 ? min(1, Double(last.rows) / Double(total)) : nil }
 
     package var rowsPerSecond: Double { rate { $0.rows } }
     package var bytesPerSecond: Double { rate { $0.bytes } }
 
     private func rate(_ count: (Sample) -> Int) -> Double {
-        let elapsed = last.time - samples[0].time
-        return elapsed > 0 ? Double(count(last) - count(samples[0])) / elapsed : 0
+        let (first, last) = (samples[0], samples[samples.count - 1])
+        let elapsed = last.time - first.time
+        return elapsed > 0 ? Double(count(last) - count(first)) / elapsed : 0
     }
 
-    /// Seconds, by the average of this run; nil before there is one.
-    package var secondsLeft: Double? {
-        let (elapsed, rows) = (last.time - base.time, last.rows - base.rows)
-        guard total > 0, rows > 0, elapsed > 0 else { return nil }
-        return Double(max(0, total - last.rows)) * elapsed / Double(rows)
+    /// ` 42 %  ETA 0:42`, ` 42 %  estimating`; empty before there is progress.
+    package var whole: [String] {
+        guard let progress else { return [] }
+        return Self.whole(progress.fraction, remainingSeconds: progress.remainingSeconds)
     }
 
-    /// ` 42 %  1,234 rows  567 rows/s  8.9 MB/s  ETA 0:42`
-    package var text: String {
-        var parts: [String] = []
-        if let fraction { parts.append("\(Int(fraction * 100))".padded(to: 3, .trailing) + " %") }
-        parts.append(Figures.count(last.rows, "row", "rows"))
-        parts.append(Figures.grouped(Int(rowsPerSecond.rounded())) + " rows/s")
-        parts.append(Figures.bytes(bytesPerSecond) + "/s")
-        if let secondsLeft { parts.append("ETA \(Figures.clock(secondsLeft))") }
+    /// The same for any work; a fraction that isn't known is left out.
+    package static func whole(_ fraction: Double?, remainingSeconds: Double?) -> [String] {
+        let part = fraction.map { "\(Int($0 * 100))".padded(to: 3, .trailing) + " %" }
+        return [part, remainingSeconds.map { "ETA \(Figures.clock($0))" } ?? "estimating"].compactMap(\.self)
+    }
+
+    /// ` 42 %  ETA 0:42  1,234 rows  567 rows/s  8.9 MB/s  Post`, and without rows ` 71 %  ETA 0:12  indexes`.
+    package func text(_ activity: String, movesRows: Bool) -> String {
+        var parts = whole
+        if movesRows {
+            parts += [
+                Figures.count(progress?.rows ?? 0, "row", "rows"),
+                Figures.grouped(Int(rowsPerSecond.rounded())) + " rows/s", Figures.bytes(bytesPerSecond) + "/s",
+            ]
+        }
+        if !activity.isEmpty { parts.append(activity) }
         return parts.joined(separator: "  ")
     }
 }

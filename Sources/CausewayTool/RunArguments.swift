@@ -37,6 +37,12 @@ public struct RunArguments: ParsableArguments {
             "Seconds to wait before the swap for programs that read the store; 0 doesn't wait.", valueName: "seconds"))
     var swapTimeout = MigrationOptions().swapTimeout
 
+    @Option(
+        help: ArgumentHelp(
+            "Seconds to wait for a store that another program uses, before anything is written; 0 doesn't wait.",
+            valueName: "seconds"))
+    var wait = MigrationOptions().busyTimeout
+
     @Flag(
         name: .customLong("allow-hardlinks"),
         help: "Migrate a store that has other names (hard links); these keep the old store.")
@@ -46,6 +52,27 @@ public struct RunArguments: ParsableArguments {
         name: .customLong("ignore-ownership"),
         help: "Let the new store belong to you where it can't be given the old one's owner.")
     var ignoresOwnership = false
+
+    @Flag(
+        name: .customLong("ignore-space"),
+        help: "Run even if the disk seems to have too little room; that is a warning then.")
+    var ignoresSpace = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With several stores: how many to migrate at a time; --jobs and --memory-limit are divided among them.",
+            valueName: "stores"))
+    var parallel = 1
+
+    @Option(
+        help: ArgumentHelp(
+            "Append every event to this file, a JSON object with its time per line, whatever is shown.",
+            valueName: "file"),
+        completion: .file())
+    var logFile: String?
+
+    @Flag(help: "Show what would be done, as plan does, and change nothing.")
+    var dryRun = false
 
     /// For the argument parser.
     public init() {}
@@ -57,9 +84,14 @@ public struct RunArguments: ParsableArguments {
         if restart, noResume {
             throw ValidationError("--restart and --no-resume contradict each other; give one of them.")
         }
-        for (flag, seconds) in [("--checkpoint-interval", checkpointInterval), ("--swap-timeout", swapTimeout)]
+        for (flag, seconds) in [
+            ("--checkpoint-interval", checkpointInterval), ("--swap-timeout", swapTimeout), ("--wait", wait),
+        ]
         where !MigrationOptions.intervals.contains(seconds) {
             throw ValidationError("\(flag) must be 0 to 86,400 seconds.")
+        }
+        guard MigrationOptions.jobCounts.contains(parallel) else {
+            throw ValidationError("--parallel must be \(MigrationOptions.jobCounts.inWords) stores.")
         }
         guard MigrationOptions.compressionLevels.contains(checkpointCompression) else {
             throw ValidationError("--checkpoint-compression must be \(MigrationOptions.compressionLevels.inWords).")
@@ -75,8 +107,10 @@ public struct RunArguments: ParsableArguments {
         options.checkpointCompression = checkpointCompression
         options.verification = verify
         options.swapTimeout = swapTimeout
+        options.busyTimeout = wait
         options.allowsHardLinks = allowsHardLinks
         options.ignoresOwnership = ignoresOwnership
+        options.ignoresSpace = ignoresSpace
         return options
     }
 }

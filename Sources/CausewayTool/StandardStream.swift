@@ -1,3 +1,5 @@
+import CausewayPlatform
+
 #if canImport(Darwin)
     import Darwin
 #else
@@ -14,7 +16,7 @@ struct StandardStream {
     /// Writes text and a line feed. Control characters are escaped: names from a store must not steer the terminal.
     @discardableResult
     func writeLine(_ text: String) -> WriteOutcome {
-        write(text.printable + "\n")
+        write(Paint.painted(text.printable, for: descriptor) + "\n")
     }
 
     /// Writes a line unless that would have to wait for a reader.
@@ -63,34 +65,4 @@ enum WriteOutcome: Hashable {
     case readerGone
     /// With the system's error number.
     case failed(Int32)
-}
-
-extension String {
-    /// The text with control characters but line feeds and tabs escaped.
-    var printable: String {
-        let isPlain = unicodeScalars.allSatisfy { !$0.isUnprintable }
-        if isPlain { return self }
-        var result = ""
-        for scalar in unicodeScalars {
-            if scalar.isUnprintable {
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            } else {
-                result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
-}
-
-extension Unicode.Scalar {
-    /// Control characters, and the format characters that turn the direction of writing (CVE-2021-42574).
-    var isUnprintable: Bool {
-        if self == "\n" || self == "\t" { return false }
-        switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: return true
-        // U+200D joins emoji; it changes what is seen, not where.
-        case .format: return value != 0x200D
-        default: return false
-        }
-    }
 }

@@ -24,7 +24,7 @@ public struct StatusCommand: ParsableCommand {
 
     /// Reads and prints.
     public func run() throws {
-        let status = try reportingFailure(asJSON: json, aboutStore: true) { () throws(MigrationError) in
+        let status = try reportingFailure(asJSON: json, aboutStore: true, store: store) { () throws(MigrationError) in
             try MigrationStatus(store: store)
         }
         try printResult(json ? [try JSONText.document(status)] : StatusText(status: status).lines)

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayPlatform
 
 /// The status of a migration as a person reads it.
 package struct StatusText {
@@ -9,13 +10,18 @@ package struct StatusText {
     }
 
     package var lines: [String] {
-        guard status.state != .none else { return ["\(status.store): no migration is running or unfinished"] }
-        var lines = ["Store       \(status.store)", "State       \(state)"]
+        guard status.state != .none else { return ["\(status.store.onOneLine): no migration is running or unfinished"] }
+        var lines = ["Store       \(status.store.onOneLine)", "State       \(state)"]
         if !status.path.isEmpty { lines.append("Version     \(status.path.joined(separator: " → "))") }
         if status.state == .running {
             lines.append(
-                "Step        \(status.step + 1) of \(status.stepCount): \(status.versions.joined(separator: " → "))")
+                "Step        \(status.step) of \(status.stepCount): \(status.versions.joined(separator: " → "))")
             if let station = status.station { lines.append("At          \(station)") }
+            if let fraction = status.fraction {
+                let rest = status.remainingSeconds.map { ", about \(Figures.clock($0)) left" }
+                let unknown = status.processID == nil ? "" : ", estimating the time left"
+                lines.append("Done        \(Int(fraction * 100)) %\(rest ?? unknown)")
+            }
         }
         if let checkpoint = status.checkpoints.last {
             let age = checkpoint.ageSeconds.map { ", \(Figures.seconds($0)) ago" } ?? ""
@@ -30,7 +36,7 @@ package struct StatusText {
         } else if status.state == .running {
             lines.append("Checkpoint  none of this step yet")
         }
-        lines.append("Disk        \(Figures.bytes(status.workBytes)) in \(status.workDirectory)")
+        lines.append("Disk        \(Figures.bytes(status.workBytes)) in \(status.workDirectory.onOneLine)")
         return lines + advice
     }
 

@@ -1,5 +1,10 @@
 import Causeway
 
+/// `Store.sqlite: the store is in use by sqlite3 (process 4711); waiting for 30.0 s at most`
+func waitingText(_ reason: String, _ seconds: Double) -> String {
+    "\(reason); waiting for \(Figures.seconds(seconds)) at most"
+}
+
 /// What a migration has done, as a person reads it.
 struct SummaryText {
     let summary: MigrationSummary
@@ -33,12 +38,13 @@ struct SummaryText {
                     + "\(Figures.count(summary.rejectedRows, "row", "rows")) rejected, "
                     + "\(Figures.count(summary.defaultedValues, "value", "values")) replaced by the default")
         }
+        if !summary.metadata.isEmpty { lines.append("Set in the store's metadata: \(summary.metadata.inWords)") }
         if summary.unreadBytes > 0 {
             lines.append(
                 "Not read: \(Figures.bytes(Double(summary.unreadBytes))) of tables that the new store shares with the "
                     + "original; verify reads them.")
         }
-        return lines + backup
+        return lines + PlanText.losses(summary.losses) + backup
     }
 
     private var backup: [String] {

@@ -11,6 +11,13 @@ func keepTemporaryFiles(with store: String, output: String?) {
     _ = unsafe setenv("SQLITE_TMPDIR", folder, 0)
 }
 
+/// For several stores: SQLite knows one folder only, so it is that of the first. Its files have no name as soon as they
+/// are open, and are private to their owner.
+func keepTemporaryFiles(inFolderOf store: String) {
+    guard let folder = try? Files.realPath(of: Paths.parent(of: store)) else { return }
+    _ = unsafe setenv("SQLITE_TMPDIR", folder, 0)
+}
+
 /// The folder that the migration works in; nil where the store's own can't be found, which the migration itself will say.
 private func workDirectory(of store: String) -> String? {
     let path = (try? Files.realPath(of: store)) ?? store

@@ -15,15 +15,6 @@ final class TextReporter: Sendable {
         case statements
     }
 
-    /// Seconds between two drawings of the line: fast enough for the eye.
-    private static let drawingInterval = 0.1
-    /// Seconds between two plain lines: a log of a long run stays readable.
-    private static let plainInterval = 5.0
-    /// Back to the line's start, and everything after it erased.
-    private static let eraseLine = "\r\u{1B}[K"
-    /// Columns of a terminal that doesn't say.
-    private static let fallbackWidth = 80
-
     private struct State {
         var meter: ProgressMeter
         var plan: MigrationPlan?
@@ -33,21 +24,16 @@ final class TextReporter: Sendable {
         /// The current pass, or a phase that moves no rows.
         var activity = ""
         var movesRows = false
-        var lastShown: Double
-        var isLineOpen = false
+        var line: StatusLine
     }
 
     private let verbosity: Verbosity
-    private let stream: StandardStream
-    private let isTerminal: Bool
     private let state: Mutex<State>
 
     init(_ verbosity: Verbosity, stream: StandardStream = .error) {
         self.verbosity = verbosity
-        self.stream = stream
-        isTerminal = Terminal.isTerminal(stream.descriptor)
         let now = MonotonicClock.seconds()
-        state = Mutex(State(meter: ProgressMeter(now: now), lastShown: now))
+        state = Mutex(State(meter: ProgressMeter(now: now), line: StatusLine(stream, now: now)))
     }
 
     /// Takes an event; quick, since the migration waits for it.
@@ -62,8 +48,8 @@ final class TextReporter: Sendable {
                     say("step \(index + 1) of \(count): \(versions.joined(separator: " → "))", &state)
                 }
             case .passBegan(let title): show(title, movesRows: true, &state)
-            case .progress(let rows, let bytes, let total):
-                state.meter.update(rows: rows, bytes: bytes, total: total, now: MonotonicClock.seconds())
+            case .progress(let progress):
+                state.meter.update(progress, now: MonotonicClock.seconds())
                 draw(&state)
             case .passEnded(let title, let rows, let dropped, let seconds):
                 if verbosity >= .passes { say(pass(title, rows, dropped, seconds, state), &state) }
@@ -80,7 +66,9 @@ final class TextReporter: Sendable {
             case .warning(let text):
                 state.warnings.insert(text)
                 say("warning: \(text)", &state)
+            case .waiting(let reason, let seconds): say(waitingText(reason, seconds), &state)
             case .statement(let sql): if verbosity >= .statements { say("  \(sql);", &state) }
+            case .finished: break
             }
         }
     }
@@ -102,7 +90,7 @@ final class TextReporter: Sendable {
 
     /// Removes the line, so that results and errors stand alone.
     func finish() {
-        state.withLock { erase(&$0) }
+        state.withLock { $0.line.erase() }
     }
 
     private func begin(_ plan: MigrationPlan, _ state: inout State) {
@@ -125,34 +113,16 @@ final class TextReporter: Sendable {
 
     private func show(_ activity: String, movesRows: Bool, _ state: inout State) {
         (state.activity, state.movesRows) = (activity, movesRows)
-        // A new activity is drawn at once: it may be long without any progress.
-        if isTerminal { state.lastShown -= Self.drawingInterval }
+        state.line.hurry()
         draw(&state)
     }
 
     private func draw(_ state: inout State) {
-        let now = MonotonicClock.seconds()
-        guard now - state.lastShown >= (isTerminal ? Self.drawingInterval : Self.plainInterval) else { return }
-        state.lastShown = now
-        let text = state.movesRows ? "\(state.meter.text)  \(state.activity)" : "\(state.activity) …"
-        guard isTerminal else {
-            stream.writeLine(text)
-            return
-        }
-        // One column stays free: a full line would wrap, and only its last part would be erased.
-        let width = (Terminal.width(stream.descriptor) ?? Self.fallbackWidth) - 1
-        stream.write(Self.eraseLine + String(text.printable.prefix(max(1, width))))
-        state.isLineOpen = true
+        let (meter, activity, movesRows) = (state.meter, state.activity, state.movesRows)
+        state.line.show { meter.text(activity, movesRows: movesRows) }
     }
 
     private func say(_ text: String, _ state: inout State) {
-        erase(&state)
-        stream.writeLine(text)
-    }
-
-    private func erase(_ state: inout State) {
-        guard state.isLineOpen else { return }
-        stream.write(Self.eraseLine)
-        state.isLineOpen = false
+        state.line.say(text)
     }
 }

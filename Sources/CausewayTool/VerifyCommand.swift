@@ -7,6 +7,7 @@ public struct VerifyCommand: ParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Looks for damage in a store, without changing it.",
+        usage: "causeway verify [<options>] <store>",
         discussion: helpText(
             """
             Examines the database's structure, metadata and the store's own model, Z_PRIMARYKEY, entity numbers, every
@@ -25,10 +26,13 @@ public struct VerifyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The model's versions, to name the store's version. (default: the store's own model cache)",
+            """
+            The model's versions, to name the store's version; may be given several times. (default: the store's own \
+            model cache)
+            """,
             valueName: "models"),
         completion: .file())
-    var models: String?
+    var models: [String] = []
 
     @Flag(help: "Skip the comparison of indexes with rows, the slowest part on a large store.")
     var quick = false
@@ -36,7 +40,9 @@ public struct VerifyCommand: ParsableCommand {
     @Flag(help: "Exit with 65 for inconsistencies too, though apps tolerate them.")
     var strict = false
 
-    @Flag(help: "Print JSON.")
+    @OptionGroup var waiting: WaitArguments
+
+    @Flag(help: "Print JSON, and events of progress as JSON lines on standard error.")
     var json = false
 
     /// For the argument parser.
@@ -44,8 +50,15 @@ public struct VerifyCommand: ParsableCommand {
 
     /// Verifies and prints; exits with 65 where the store is damaged, with 66 where it couldn't be examined.
     public func run() throws {
-        let verification = try reportingFailure(asJSON: json, aboutStore: true) { () throws(MigrationError) in
-            try StoreVerification(store: store, models: models, isQuick: quick)
+        let line = ActivityLine(asJSON: json, store: store)
+        let verification = try reportingFailure(asJSON: json, aboutStore: true, store: store) {
+            () throws(MigrationError) in
+            defer { line.finish() }
+            return try waiting.whileBusy(store) { () throws(MigrationError) in
+                try StoreVerification(store: store, models: models, isQuick: quick) { progress in
+                    line.update(progress.activity, fraction: progress.fraction)
+                }
+            }
         }
         try printResult(
             json ? [try JSONText.document(verification)] : VerificationText(verification: verification).lines)

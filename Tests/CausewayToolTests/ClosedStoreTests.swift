@@ -26,6 +26,17 @@ struct ClosedStoreTests {
         #expect(try contentOfOrchard() == before)
     }
 
+    @Test("where the folder is closed, backups' commands say what helps, and not an option that they don't have")
+    func closedFolder() throws {
+        #expect(try owned.migrate(as: nil).status == 0)
+        try owned.give(0, OtherUser.number)
+        for command in [["purge-backup", "--all"], ["rollback"]] {
+            let run = try look(command)
+            #expect(run.status == 73, "\(run.errors)")
+            #expect(run.errors.contains("get write access to") && !run.errors.contains("--output"), "\(run.errors)")
+        }
+    }
+
     /// Commands that only read the store; their output is elsewhere.
     static let looks = [
         ["inspect"], ["verify", "--models"], ["plan", "--models"], ["migrate", "--output", "--models"],
@@ -93,8 +104,15 @@ struct ClosedStoreTests {
                     : "while touch -m \"$1\"; do :; done"),
             path, store,
         ]
+        let before = try modified()
         try process.run()
+        // A look at a small store may be over before the shell begins.
+        while path == store, try modified() == before { usleep(1_000) }
         return process
+    }
+
+    private func modified() throws -> Date? {
+        try FileManager.default.attributesOfItem(atPath: store)[.modificationDate] as? Date
     }
 
     @Test("a store that is written to while it is read without locks is refused", arguments: looks, [false, true])

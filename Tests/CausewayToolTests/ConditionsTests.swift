@@ -69,7 +69,15 @@ struct ConditionsTests {
         let shown = Self.conditions.map { "    - \($0)\n" }.joined()
         #expect(
             text.output.contains(
-                "  V2 → V3: can be inferred where the rows allow it\n      changed  Author, Post, Draft\n" + shown),
+                """
+                  V2 → V3: can be inferred where the rows allow it
+                      Author       unique now: name
+                      Author.note  dropped, String
+                      Post.must    added, String
+                      Post.title   mandatory now
+                      Post.author  mandatory now
+
+                """ + shown),
             "\(text.output)")
         let json = try ToolProcess(["models", models, "--json"])
         let report = try JSONDecoder().decode(ModelsReport.self, from: Data(json.output.utf8))

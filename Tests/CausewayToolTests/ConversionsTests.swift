@@ -26,7 +26,7 @@ struct ConversionsTests {
         let models = try Self.models(["Boolean", "Integer 32", "Double"], in: folder)
         let text = try ToolProcess(["models", models])
         #expect(text.output.contains("V1 → V2: can be inferred\n"))
-        #expect(text.output.contains("      converted Thing.count: Boolean → Integer 32\n"))
+        #expect(text.output.contains("      Thing.count  converted from Boolean to Integer 32\n"))
         #expect(!text.output.contains("Part.count"))
         let json = try ToolProcess(["models", models, "--json"])
         let report = try JSONDecoder().decode(ModelsReport.self, from: Data(json.output.utf8))
@@ -44,9 +44,10 @@ struct ConversionsTests {
         #expect(
             plan.output.contains(
                 """
-                  Converted:
-                  - V2: Thing.count: Boolean → Integer 32
-                  - V3: Thing.count: Integer 32 → Double
+                  Changes in V2:
+                    Thing.count  converted from Boolean to Integer 32
+                  Changes in V3:
+                    Thing.count  converted from Integer 32 to Double
 
                 """), "\(plan.output)\(plan.errors)")
         let planned = try ToolProcess(["plan", store, "--models", models, "--to", "V3", "--json"])

@@ -125,7 +125,7 @@ struct FailureTests {
             ["--batch-size", "0"], ["--batch-size", "many"], ["--batch-bytes", "12X"], ["--batch-bytes", "1"],
             ["--batch-bytes", "99999999999G"], ["--jobs", "0"], ["--jobs", "-1"], ["--next", "A"], ["--next", "=B"],
             ["--next", "A=B", "--next", "A=C"], ["--framework-version", "0"], ["--quiet", "-v"], ["--frobnicate"],
-            ["superfluous"], ["--restart", "--no-resume"], ["--checkpoint-interval", "-1"],
+            ["--restart", "--no-resume"], ["--checkpoint-interval", "-1"],
             ["--checkpoint-interval", "nan"], ["--checkpoint-interval", "86401"], ["--checkpoint-compression", "0"],
             ["--checkpoint-compression", "20"], ["--checkpoint-compression", "best"], ["--memory-limit", "little"],
             ["--verify", "some"], ["--bad-rows", "ignore"], ["--bad-rows", "quarantine"], ["--rejects", "rejects"],

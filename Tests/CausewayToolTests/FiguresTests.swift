@@ -1,3 +1,4 @@
+import Causeway
 import CausewayTool
 import Testing
 
@@ -30,30 +31,58 @@ struct FiguresTests {
         #expect(Figures.seconds(value) == text)
     }
 
-    @Test("rates are those of the last seconds, the remaining time is by the average")
+    private func progress(_ rows: Int, _ fraction: Double, left: Double?) -> MigrationProgress {
+        var progress = MigrationProgress()
+        (progress.rows, progress.bytes, progress.totalRows) = (rows, rows * 100, 400)
+        (progress.fraction, progress.remainingSeconds) = (fraction, left)
+        return progress
+    }
+
+    @Test("rates are those of the last seconds, the rest is the whole run's")
     func meter() {
         var meter = ProgressMeter(now: 100)
-        #expect(meter.fraction == nil)
-        #expect(meter.secondsLeft == nil)
+        #expect(meter.whole == [])
         for second in 1...10 {
-            meter.update(rows: second * 10, bytes: second * 1_000, total: 400, now: 100 + Double(second))
+            meter.update(progress(second * 10, 0.1, left: nil), now: 100 + Double(second))
         }
+        #expect(meter.text("Post", movesRows: true) == " 10 %  estimating  100 rows  10 rows/s  1.0 kB/s  Post")
         // From here on twice as fast.
         for second in 1...5 {
-            meter.update(rows: 100 + second * 20, bytes: 10_000 + second * 2_000, total: 400, now: 110 + Double(second))
+            meter.update(progress(100 + second * 20, 0.5, left: 15), now: 110 + Double(second))
         }
-        #expect(meter.fraction == 0.5)
         #expect(meter.rowsPerSecond == 20)
         #expect(meter.bytesPerSecond == 2_000)
-        #expect(meter.secondsLeft == 15)
-        #expect(meter.text == " 50 %  200 rows  20 rows/s  2.0 kB/s  ETA 0:15")
+        #expect(meter.text("Post", movesRows: true) == " 50 %  ETA 0:15  200 rows  20 rows/s  2.0 kB/s  Post")
+        #expect(meter.text("indexes", movesRows: false) == " 50 %  ETA 0:15  indexes")
     }
 
     @Test("progress without time or rows gives no rate and no end")
     func idleMeter() {
-        var meter = ProgressMeter(now: 0)
-        meter.update(rows: 0, bytes: 0, total: 0, now: 0)
-        #expect(meter.text == "0 rows  0 rows/s  0 B/s")
+        let meter = ProgressMeter(now: 0)
+        #expect(meter.text("Post", movesRows: true) == "0 rows  0 rows/s  0 B/s  Post")
+    }
+
+    @Test("a command that reads tells its part and the rest, which it doesn't before it knows")
+    func activity() {
+        var meter = ActivityMeter(now: 0)
+        meter.update("the database's structure", fraction: nil)
+        #expect(meter.text(now: 9) == "estimating  the database's structure")
+        meter.update("values in ZPOST", fraction: 0.5)
+        #expect(meter.text(now: 10) == " 50 %  ETA 0:10  values in ZPOST")
+        meter.update("links", fraction: 0.4)
+        #expect(meter.text(now: 10) == " 50 %  ETA 0:10  links")
+        #expect(meter.text(now: 0.5) == " 50 %  estimating  links")
+    }
+
+    @Test(
+        "times of events are ISO 8601",
+        arguments: [
+            (0.0, "1970-01-01T00:00:00.000Z"), (951_782_400.5, "2000-02-29T00:00:00.500Z"),
+            (1_795_648_385.123, "2026-11-25T23:13:05.123Z"), (-0.001, "1969-12-31T23:59:59.999Z"),
+            (4_107_542_399, "2100-02-28T23:59:59.000Z"), (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+        ])
+    func times(seconds: Double, text: String) {
+        #expect(Timestamp.text(secondsSince1970: seconds) == text)
     }
 
     @Test("a misspelled word is found, another word is not")

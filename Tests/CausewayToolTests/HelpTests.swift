@@ -6,7 +6,8 @@ import Testing
 @Suite("Help", .timeLimit(.minutes(60)))
 struct HelpTests {
     static let commands = [
-        "", "inspect", "models", "plan", "migrate", "status", "verify", "rollback", "purge-backup", "generate",
+        "", "inspect", "models", "plan", "migrate", "status", "verify", "compare", "export", "backups", "rollback",
+        "purge-backup", "generate",
     ]
 
     private static let snapshots = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -37,6 +38,45 @@ struct HelpTests {
         }
         #expect(lines.contains("    0  done, or nothing to do"))
         #expect(lines.filter { $0.count > 80 } == [])
+    }
+
+    @Test("the usage comes first, the exit statuses last", arguments: commands)
+    func order(command: String) throws {
+        let help = try Self.help(command).output
+        #expect(help.hasPrefix("USAGE: causeway"))
+        let titles = help.split(separator: "\n").filter { $0.wholeMatch(of: /[A-Z][A-Z ]*:( .*)?/) != nil }
+        #expect(titles[1].hasPrefix("OVERVIEW: "))
+        #expect(titles.last == "EXIT STATUS:")
+        #expect(titles.count { $0 == "EXIT STATUS:" } == 1)
+        if !command.isEmpty { #expect(try ToolProcess(["help", command]).output == help) }
+    }
+
+    @Test("there is a man page for every command")
+    func manual() throws {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent(".ci/manual").path
+        let folder = try WorkFolder()
+        func run(_ command: [String]) throws -> Int32 {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = command
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+        // The script needs Python, the command doesn't.
+        guard try run(["python3", "--version"]) == 0 else { return }
+        #expect(try run([script, try #require(ToolProcess.path), folder.url.path]) == 0)
+        for command in Self.commands {
+            let name = command.isEmpty ? "causeway" : "causeway-" + command
+            let page = String(decoding: try #require(try folder.content()[name + ".1"]), as: UTF8.self)
+            for part in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "SEE ALSO"] {
+                #expect(page.contains("\n.SH \(part)\n"), "\(name) lacks \(part)")
+            }
+            #expect(page.contains("143"))
+        }
     }
 
     /// As `--experimental-dump-help` gives it.
@@ -130,7 +170,7 @@ struct HelpTests {
         let answer = try ToolProcess([typed, "--json"])
         #expect(answer.status == 64)
         #expect(answer.errors.hasPrefix("error: no command \"\(typed)\"; did you mean \"\(meant)\"?\n"))
-        #expect(answer.output == "")
+        #expect(answer.output.contains("\"code\":\"usage\""))
     }
 
     @Test("a word that is similar to no command gets no suggestion")

@@ -52,12 +52,26 @@ struct StatusTests {
         #expect(try status().state == .starting)
     }
 
+    @Test("the text of a run says how long the rest takes, or that it is estimating")
+    func remaining() throws {
+        func lines(_ rest: String) throws -> [String] {
+            let json = """
+                {"state": "running", "store": "/s", "workDirectory": "/w", "workBytes": 0, "path": [], "step": 1,
+                 "stepCount": 1, "versions": [], "rows": 0, "bytes": 0, "totalRows": 0, "checkpoints": [],
+                 "processID": 1, "fraction": 0.42\(rest)}
+                """
+            return StatusText(status: try JSONDecoder().decode(MigrationStatus.self, from: Data(json.utf8))).lines
+        }
+        #expect(try lines(", \"remainingSeconds\": 72.4").contains("Done        42 %, about 1:12 left"))
+        #expect(try lines("").contains("Done        42 %, estimating the time left"))
+    }
+
     @Test("the text names step, place, rows and checkpoint, and says what to do")
     func text() throws {
         let json = """
             {"state": "running", "store": "/s", "workDirectory": "/w", "workBytes": 3000, "path": ["a", "b", "c"],
-             "step": 1, "stepCount": 2, "versions": ["b", "c"], "station": "pass 3", "rows": 1200, "bytes": 64000,
-             "totalRows": 4800,
+             "step": 2, "stepCount": 2, "versions": ["b", "c"], "station": "pass 3", "rows": 1200, "bytes": 64000,
+             "totalRows": 4800, "fraction": 0.315,
              "checkpoints": [{"file": "ckpt-2-00000007.cwz", "sequence": 7, "bytes": 512, "ageSeconds": 2.1}]}
             """
         let status = try JSONDecoder().decode(MigrationStatus.self, from: Data(json.utf8))
@@ -65,6 +79,7 @@ struct StatusTests {
             StatusText(status: status).lines == [
                 "Store       /s", "State       not running; it ended while moving rows",
                 "Version     a → b → c", "Step        2 of 2: b → c", "At          pass 3",
+                "Done        31 %",
                 "Rows        1,200 of about 4,800 (25 %), 64.0 kB read", "Checkpoint  7, 512 B, 2.1 s ago",
                 "Disk        3.0 kB in /w", "", "Run the same migration again: it resumes.",
             ])

@@ -1,0 +1,120 @@
+import ArgumentParser
+import Causeway
+import CausewayPlatform
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The file of `--log-file`: every event as a line of JSON with its time and store, whatever else is shown. It never holds
+/// row content, since events don't.
+///
+/// A log that can't be written doesn't stop a migration; it is reported at the end.
+final class LogFile: Sendable {
+    /// Seconds between two lines of progress of one store.
+    private static let interval = 0.5
+
+    private struct State {
+        /// The system's number for the first line that couldn't be written.
+        var failure: Int32?
+        var lastProgress: [String: Double] = [:]
+        var places: [String: EventPlace] = [:]
+    }
+
+    private let path: String
+    private let stream: StandardStream
+    private let state = Mutex(State())
+
+    /// Opens the file, or makes it, to append to it.
+    ///
+    /// - Parameters:
+    ///   - path: the file's; what isn't a log is left alone.
+    ///   - json: whether a failure is printed as JSON too.
+    /// - Throws: the exit status, after the failure was printed.
+    init(_ path: String, json: Bool) throws {
+        self.path = path
+        func refusal(_ message: String) -> ExitCode {
+            FailureReport(
+                .cannotCreate, message, remedy: "give another --log-file, then run again",
+                outcome: "nothing was started"
+            ).print(asJSON: json, aboutStore: false)
+        }
+        if let status = try? Files.status(of: path), status.kind == .regular, status.size > 0 {
+            let start: [UInt8]
+            do { start = try Files.readPrefix(of: path, length: 1) } catch {
+                throw refusal("\(path): the log file can't be appended to: \(error)")
+            }
+            guard start == [UInt8(ascii: "{")] else {
+                throw refusal("\(path): the file holds something else than a log; nothing is appended to it")
+            }
+        }
+        let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw refusal("\(path): the log file can't be opened: \(systemMessage(errno))")
+        }
+        stream = StandardStream(descriptor: descriptor)
+    }
+
+    deinit { _ = close(stream.descriptor) }
+
+    // MARK: - Lines
+
+    /// A store's migration begins.
+    func begin(_ store: String) {
+        write(Beginning(version: CausewayCommand.version, process: ProcessFacts.processID), of: store)
+    }
+
+    func receive(_ event: MigrationEvent, of store: String) {
+        let isWanted = state.withLock { state in
+            state.places[store, default: EventPlace()].begin(event)
+            guard case .progress = event else { return true }
+            let now = MonotonicClock.seconds()
+            guard now - (state.lastProgress[store] ?? -.infinity) >= Self.interval else { return false }
+            state.lastProgress[store] = now
+            return true
+        }
+        guard isWanted, let line = EventLine(event) else { return }
+        write(line, of: store)
+        state.withLock { $0.places[store]?.end(event) }
+    }
+
+    func end(_ store: String, _ outcome: StoreOutcome, _ signals: ReceivedSignal) {
+        switch outcome {
+        case .done(let summary): write(EventLine(summary), of: store)
+        case .failed(let error): write(FailureReport(error, code: signals.code(of: error)), of: store)
+        case .notBegun: break
+        }
+    }
+
+    /// The first line of a store.
+    private struct Beginning: Encodable {
+        let event = "began"
+        let version: String
+        let process: Int32
+    }
+
+    private func write(_ line: some Encodable, of store: String) {
+        state.withLock { state in
+            let header = (state.places[store] ?? EventPlace()).header(store)
+            // In one call: with O_APPEND the lines of several processes don't mix.
+            guard let text = try? JSONText.line(StampedLine(header: header, body: line)) else { return }
+            guard case .failed(let number) = stream.write(text + "\n"), state.failure == nil else { return }
+            state.failure = number
+        }
+    }
+
+    // MARK: - The end
+
+    /// Reports that lines are missing; `done` says what was done nevertheless.
+    ///
+    /// - Throws: the exit status of a file that can't be written.
+    func requireWritten(done: String? = nil) throws {
+        guard let number = state.withLock({ $0.failure }) else { return }
+        let text = "error: \(path): the log file lacks lines: \(systemMessage(number))"
+        StandardStream.error.writeLine(([text] + [done].compactMap(\.self)).joined(separator: "\n"))
+        throw ExitCode(MigrationError.Code.inputOutput.exitCode)
+    }
+}

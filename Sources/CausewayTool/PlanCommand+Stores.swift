@@ -1,0 +1,71 @@
+import ArgumentParser
+import Causeway
+
+/// `plan` with several stores.
+extension PlanCommand {
+    /// Plans every store, whatever becomes of the others, and prints the plans one after the other.
+    ///
+    /// - Throws: the exit status of the first failure in the order given.
+    func runStores(_ options: MigrationOptions) throws {
+        let json = output.chosen == .json
+        let stores = try StoreShares(arguments, output: options.output)
+        let whole = try arguments.migrator(options)
+        let first = try reportingFailure(asJSON: json) { () throws(MigrationError) in try whole.readingModels() }
+        var entries: [StorePlans.Entry] = []
+        for share in stores.shares {
+            do throws(MigrationError) {
+                let plan = try first.migrating(share.store, stores.options(share, of: whole.options)).plan()
+                entries.append(StorePlans.Entry(store: share.store, exitCode: 0, plan: plan))
+            } catch {
+                let report = FailureReport(error, of: share.store)
+                entries.append(StorePlans.Entry(store: share.store, exitCode: report.exitCode, error: report))
+                StandardStream.error.writeLine(report.lines(aboutStore: true).joined(separator: "\n"))
+            }
+            if !json, let plan = entries.last?.plan {
+                let lines =
+                    output.chosen == .markdown
+                    ? PlanMarkdown(plan: plan).lines
+                    : PlanText(plan: plan, showsSQL: sql, layout: .output(showsAll: all)).lines
+                try printResult(entries.count > 1 ? [""] + lines : lines)
+            }
+        }
+        let plans = StorePlans(stores: entries)
+        try printResult(json ? [try JSONText.document(plans)] : plans.lines)
+        if plans.exitCode != 0 { throw ExitCode(plans.exitCode) }
+    }
+}
+
+/// The plans of several stores.
+struct StorePlans: Encodable {
+    struct Entry: Encodable {
+        /// As it was given.
+        let store: String
+        let exitCode: Int32
+        var plan: MigrationPlan?
+        var error: FailureReport?
+    }
+
+    let stores: [Entry]
+    /// 0, or that of the first failure in the order given.
+    let exitCode: Int32
+
+    init(stores: [Entry]) {
+        self.stores = stores
+        exitCode = stores.first { $0.exitCode != 0 }?.exitCode ?? 0
+    }
+
+    /// The table at the end.
+    var lines: [String] {
+        var table = TextTable([("STORE", .leading), ("PLAN", .leading), ("DISK", .trailing)])
+        for entry in stores {
+            guard let plan = entry.plan else {
+                table.add(entry.store, "can't be planned (\(entry.exitCode))")
+                continue
+            }
+            table.add(
+                entry.store, plan.isNothingToDo ? "nothing to do" : plan.path.joined(separator: " → "),
+                plan.isNothingToDo ? "" : Figures.bytes(plan.diskBytes))
+        }
+        return [""] + table.lines
+    }
+}

@@ -1,0 +1,156 @@
+import Causeway
+import CausewayPlatform
+import Synchronization
+
+/// Shows the migrations of several stores to a person, on standard error: every message with its store, and one line of
+/// progress for all.
+final class StoresReporter: Sendable {
+    private struct State {
+        var line: StatusLine
+        var running: [Int: Running] = [:]
+        var ended = 0
+        var failed = 0
+        /// Bytes of the stores that have ended.
+        var endedBytes = 0
+    }
+
+    /// A store that is being migrated.
+    private struct Running {
+        let status = ProgressOnSignal()
+        var fraction = 0.0
+        /// What was said already.
+        var warnings: Set<String> = []
+    }
+
+    private let shares: [StoreShares.Share]
+    private let verbosity: TextReporter.Verbosity
+    private let start = MonotonicClock.seconds()
+    private let state: Mutex<State>
+
+    init(_ shares: [StoreShares.Share], _ verbosity: TextReporter.Verbosity) {
+        self.shares = shares
+        self.verbosity = verbosity
+        state = Mutex(State(line: StatusLine()))
+    }
+
+    func begin(_ place: Int) {
+        state.withLock { $0.running[place] = Running() }
+    }
+
+    /// Takes an event of one store; quick, since the migration waits for it.
+    func receive(_ event: MigrationEvent, of place: Int) {
+        state.withLock { state in
+            state.running[place]?.status.receive(event)
+            switch event {
+            case .progress(let progress): state.running[place]?.fraction = progress.fraction
+            case .planned(let plan): state.running[place]?.warnings.formUnion(plan.warnings)
+            case .warning(let text): state.running[place]?.warnings.insert(text)
+            default: break
+            }
+            guard verbosity > .quiet else { return }
+            for text in lines(of: event) { state.line.say(named(text, place)) }
+            let now = MonotonicClock.seconds()
+            let running = state
+            state.line.show(now: now) { progress(running, now: now) }
+        }
+    }
+
+    /// Says how one store ended: the line that stays.
+    func end(_ place: Int, _ outcome: StoreOutcome, _ signals: ReceivedSignal) {
+        state.withLock { state in
+            let warned = state.running.removeValue(forKey: place)?.warnings ?? []
+            state.ended += 1
+            state.endedBytes += shares[place].bytes
+            switch outcome {
+            case .done(let summary):
+                guard verbosity > .quiet else { return }
+                for warning in summary.warnings where !warned.contains(warning) {
+                    state.line.say("warning: " + named(warning, place))
+                }
+                let text = SummaryText(summary: summary, output: shares[place].output).lines[0]
+                state.line.say("done: " + named(text, place))
+            case .failed(let error):
+                state.failed += 1
+                let report = FailureReport(error, code: signals.code(of: error), of: shares[place].store)
+                state.line.say(report.lines(aboutStore: true).joined(separator: "\n"))
+            case .notBegun: break
+            }
+        }
+    }
+
+    /// Says something in between, whatever the verbosity.
+    func say(_ text: String) {
+        state.withLock { $0.line.say(text) }
+    }
+
+    /// Removes the line of progress.
+    func finish() {
+        state.withLock { $0.line.erase() }
+    }
+
+    /// Each running store with what it does, in answer to SIGUSR1.
+    func status() -> String {
+        state.withLock { state in
+            let running = state.running.sorted { $0.key < $1.key }.map { place, running in
+                named(running.status.line(), place)
+            }
+            return ([counts(state)] + running).joined(separator: "\n")
+        }
+    }
+
+    private func lines(of event: MigrationEvent) -> [String] {
+        switch event {
+        case .planned(let plan): PlanText.cautions(plan)
+        case .warning(let text): ["warning: \(text)"]
+        case .resumed(let step, let rows):
+            ["resuming step \(step + 1): \(Figures.count(rows, "row is", "rows are")) there already"]
+        case .waiting(let reason, let seconds): [waitingText(reason, seconds)]
+        case .stepBegan(let versions, let index, let count, _) where verbosity >= .passes:
+            ["step \(index + 1) of \(count): \(versions.joined(separator: " → "))"]
+        case .phaseBegan(let phase) where verbosity >= .passes: [phase]
+        case .passEnded(let title, let rows, let dropped, let seconds) where verbosity >= .passes:
+            [
+                "\(title): \(Figures.count(rows, "row", "rows")), \(Figures.grouped(dropped)) dropped, "
+                    + Figures.seconds(seconds)
+            ]
+        case .statement(let sql) where verbosity >= .statements: ["\(sql);"]
+        default: []
+        }
+    }
+
+    /// A message with its store, unless it names it already.
+    private func named(_ text: String, _ place: Int) -> String {
+        // A line feed in it would make two messages of one.
+        let store = shares[place].store.onOneLine
+        let text = text.replacing(shares[place].store, with: store)
+        guard !text.names(store) else { return text }
+        // "warning: " stays in front.
+        if text.hasPrefix("warning: ") { return "warning: \(store): \(text.dropFirst("warning: ".count))" }
+        return "\(store): \(text)"
+    }
+
+    // MARK: - Progress
+
+    private func counts(_ state: State) -> String {
+        "\(Figures.grouped(state.ended)) of \(Figures.count(shares.count, "store", "stores"))"
+            + (state.failed > 0 ? ", \(Figures.grouped(state.failed)) failed" : "")
+    }
+
+    /// `12 of 50 stores, 1 failed  42 %  ETA 0:42  A.sqlite, B.sqlite`
+    private func progress(_ state: State, now: Double) -> String {
+        let total = shares.reduce(0) { $0 + $1.bytes }
+        let running = state.running.sorted { $0.key < $1.key }
+        let done = running.reduce(Double(state.endedBytes)) { sum, entry in
+            sum + Double(shares[entry.key].bytes) * entry.value.fraction
+        }
+        var parts = [counts(state)]
+        if total > 0 {
+            let fraction = min(1, done / Double(total))
+            parts.append("\(Int(fraction * 100)) %")
+            // Before that it would be a guess out of one small store.
+            if fraction >= 0.02 { parts.append("ETA " + Figures.clock((now - start) * (1 - fraction) / fraction)) }
+        }
+        parts.append(running.map { Paths.name(of: shares[$0.key].store).onOneLine }.joined(separator: ", "))
+        return parts.joined(separator: "  ")
+    }
+}
