@@ -9,8 +9,7 @@ struct OwnedStore {
     /// Fixtures/Orchard, external data included, in a folder of its own.
     init() throws {
         folder = try WorkFolder()
-        try FileManager.default.copyItem(atPath: OtherUser.orchard, toPath: folder.path("Orchard"))
-        store = folder.path("Orchard/Orchard-v1.sqlite")
+        store = try folder.addOrchard()
         // It is in WAL mode, where a folder without write permission affects the -shm (`ClosedStoreTests`).
         try setWAL(false)
     }

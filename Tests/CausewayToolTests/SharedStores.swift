@@ -40,6 +40,18 @@ final class WorkFolder {
         return path(name)
     }
 
+    /// Copies what is committed of `Fixtures/Orchard`, and returns the store's path. Other tests read the store where it
+    /// is, and then there is a -shm for a moment, which is no part of it.
+    func addOrchard() throws -> String {
+        let place = url.appendingPathComponent("Orchard")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+        for name in ["Orchard-v1.sqlite", ".Orchard-v1_SUPPORT", "Orchard.xcdatamodeld"] {
+            try FileManager.default.copyItem(
+                atPath: OtherUser.orchard + "/" + name, toPath: place.appendingPathComponent(name).path)
+        }
+        return path("Orchard/Orchard-v1.sqlite")
+    }
+
     /// The name of the original that a migration kept; nil where there is none.
     func backup(of name: String) throws -> String? {
         try FileManager.default.contentsOfDirectory(atPath: url.path).first { $0.hasPrefix(name + ".premigration") }
