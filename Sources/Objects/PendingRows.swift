@@ -78,6 +78,24 @@ package struct PendingRows: @unchecked Sendable {
         return true
     }
 
+    /// Whether all rows are new ones of one entity, each with the key of its source row, and nothing else was done.
+    ///
+    /// - Parameters:
+    ///   - table: the entity's place among the tables.
+    ///   - entity: its Z_ENT.
+    /// - Returns: false also where rows were linked, changed or deleted.
+    package func keepKeys(inTable table: Int, of entity: Int32) -> Bool {
+        guard linkChanges.isEmpty, associations.isEmpty else { return false }
+        return tables.indices.allSatisfy { place in
+            let content = tables[place]
+            guard content.hasChanges else { return true }
+            guard place == table, content.changes.isEmpty, content.deletedKeys.isEmpty else { return false }
+            return (0..<content.count).allSatisfy { row in
+                !content.isNew(row) || content.entities[row] == entity && content.keys[row] != 0
+            }
+        }
+    }
+
     func key(of reference: RowReference) -> Int64? {
         switch reference {
         case .key(let key): key

@@ -35,14 +35,18 @@ package struct StepFusion: Sendable {
                 barriers.append("handlers of a stage see the rows before it")
             } else if replacements[index - 1] != nil {
                 barriers.append("the inferred step before it runs together with mapping models")
-            } else if step.objects != nil {
-                barriers.append(try Self.barrier(between: before, mapped: step, request.code))
-            } else if before.objects == nil {
-                barriers.append("its mapping can't be composed with the one before it")
             } else {
-                let found = try Self.replacement(of: step, after: before)
-                replacements[index] = found.step
-                barriers.append(found.barrier)
+                let first = barriers.lastIndex { $0 != nil } ?? 0
+                let earlier = Earlier(steps: Array(steps[first..<index]), code: request.code)
+                if step.objects != nil {
+                    barriers.append(try Self.barrier(after: earlier, mapped: step))
+                } else if before.objects == nil {
+                    barriers.append("its mapping can't be composed with the one before it")
+                } else {
+                    let found = try Self.replacement(of: step, after: earlier)
+                    replacements[index] = found.step
+                    barriers.append(found.barrier)
+                }
             }
         }
         (self.barriers, self.replacements) = (barriers, replacements)
@@ -62,8 +66,24 @@ package struct StepFusion: Sendable {
         return request.keyMap == nil ? nil : "--key-map tells the keys of each version"
     }
 
-    /// What of a step needs a store of its own, before it or after it.
-    private static func barrier(of step: StepPlan) -> String? { barrier(of: step) { plan in barrier(of: plan, step) } }
+    /// Steps that run together, and another that may follow them.
+    private struct Earlier {
+        let steps: [StepPlan]
+        let code: MigrationCode
+
+        var last: StepPlan { steps[steps.count - 1] }
+
+        /// Whether policies make rows of one of them.
+        var hasPolicies: Bool { steps.contains { $0.objects?.policies.isEmpty == false } }
+
+        /// What of the last needs a store of its own, before it or after it.
+        var barrier: String? {
+            let (step, isFirst, code) = (last, steps.count == 1, code)
+            return StepFusion.barrier(of: step) { plan in
+                StepFusion.barrier(of: plan, step) ?? StepFusion.barrier(ofPolicy: plan, isFirst: isFirst, code)
+            }.map { "of the step before, \($0)" }
+        }
+    }
 
     /// What of a step needs a store before it: its own store is made, if no other step follows in the group.
     private static func barrier(ofLast step: StepPlan, _ code: MigrationCode) -> String? {
@@ -92,22 +112,26 @@ package struct StepFusion: Sendable {
             })
     }
 
-    private static func barrier(
-        between before: StepPlan, mapped step: StepPlan, _ code: MigrationCode
-    ) throws(EngineError) -> String? {
-        if let barrier = barrier(ofLast: step, code) { return barrier }
+    private static func barrier(after earlier: Earlier, mapped step: StepPlan) throws(EngineError) -> String? {
+        let before = earlier.last
+        if let barrier = barrier(ofLast: step, earlier.code) { return barrier }
         // Its own rules are checked in the rows that it reads.
         if before.objects == nil { return barrier(between: before, inferred: step) }
-        if let barrier = barrier(of: before) { return "of the step before, \(barrier)" }
-        return barrier(between: before, step, try ValidationRules(before.layout))
+        if let barrier = earlier.barrier { return barrier }
+        if let barrier = barrier(between: before, step, try ValidationRules(before.layout)) { return barrier }
+        let relating = step.objects?.mappings.first {
+            $0.sourceEntity != nil && ($0.hasStage2Hook || !$0.relationships.isEmpty)
+        }
+        guard earlier.hasPolicies, let relating else { return nil }
+        return "“\(relating.description.name)” links rows in stage 2, and policies of steps before make them"
     }
 
     /// How an inferred step is made that runs together with mapping models before it, or why it doesn't.
     private static func replacement(
-        of step: StepPlan, after before: StepPlan
+        of step: StepPlan, after earlier: Earlier
     ) throws(EngineError) -> (step: StepPlan?, barrier: String?) {
-        if let barrier = barrier(of: before) { return (nil, "of the step before, \(barrier)") }
-        if let barrier = barrier(after: before, inferred: step) { return (nil, barrier) }
+        let before = earlier.last
+        if let barrier = earlier.barrier ?? barrier(after: before, inferred: step) { return (nil, barrier) }
         if let barrier = barrier(between: before, step, try ValidationRules(before.layout)) { return (nil, barrier) }
         do throws(PlanError) {
             let made = try step.asMappings(after: before)
@@ -191,14 +215,24 @@ package struct StepFusion: Sendable {
     }
 
     private static func barrier(of plan: EntityMappingPlan, _ step: StepPlan) -> String? {
-        if plan.description.policyClassName != nil { return "a policy makes its rows" }
-        guard plan.sourceEntity != nil else { return nil }
+        let hasPolicy = plan.description.policyClassName != nil
+        guard plan.sourceEntity != nil else { return hasPolicy ? "its policy is called without source rows" : nil }
         let choice = step.methods.mappings[plan.index]
         guard choice?.method == .pages else { return choice?.reason ?? "its rows are written by statements" }
-        if plan.columns == nil { return "its rows follow from more than their source rows" }
+        if plan.columns == nil, !hasPolicy { return "its rows follow from more than their source rows" }
         if plan.keeping != .always { return "its rows get new keys" }
         let links = plan.relationships + plan.choices.map(\.relationship)
         return links.first.map { "\($0.name) is looked up in the new store" }
+    }
+
+    /// What the policy of a step needs after which others come: it may make a row of each, with its key.
+    private static func barrier(
+        ofPolicy plan: EntityMappingPlan, isFirst: Bool, _ code: MigrationCode
+    ) -> String? {
+        guard let policy = plan.description.policyClassName else { return nil }
+        if plan.hasStage2Hook { return "its policy links rows in stage 2" }
+        guard !isFirst, code.policy(named: policy)?.readsOtherObjects == true else { return nil }
+        return "its policy asks for other rows of the version before"
     }
 
     /// What needs the store between two steps.
@@ -223,6 +257,10 @@ package struct StepFusion: Sendable {
                 $0.sourceEntity != nil && $0.description.destinationEntity == plan.description.sourceEntity
             }
             if makers ?? 0 > 1 { return "“\(name)” reads rows of several mappings" }
+        }
+        for plan in before.objects?.mappings ?? [] where plan.description.policyClassName != nil {
+            let takers = readers.count { $0.description.sourceEntity == plan.description.destinationEntity }
+            if takers > 1 { return "several mappings read what the policy of “\(plan.description.name)” makes" }
         }
         // Rows that nobody reads aren't made, and nobody would see what is wrong with them.
         let read =

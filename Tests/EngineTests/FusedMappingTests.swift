@@ -25,7 +25,7 @@ struct FusedMappingTests {
     }
 
     /// `CAUSEWAY_CHAIN=policy` leaves those of which the description has this word.
-    static let all = (chains + policyChains + families + converting).filter { chain in
+    static let all = (chains + policyChains + betweenChains + families + converting).filter { chain in
         ProcessInfo.processInfo.environment["CAUSEWAY_CHAIN"].map { chain.testDescription.contains($0) } ?? true
     }
 
@@ -128,7 +128,7 @@ struct FusedMappingTests {
 
     @Test(
         "end with the error of the step whose rule a row breaks, as single steps do",
-        arguments: [left, mandatory, failing, demanding, narrowing, failingPolicy])
+        arguments: [left, mandatory, failing, demanding, narrowing, failingPolicy, breakingPolicy])
     func violations(_ chain: Chain) throws {
         let scenario = try Scenario(versions: chain.versions, rows: chain.rows(2_000))
         let errors = try [true, false].map { fuses in

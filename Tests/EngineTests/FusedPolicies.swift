@@ -156,3 +156,78 @@ final class FailingLine: EntityMigrationPolicy {
         try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
     }
 }
+
+/// Writes a note in each row, by what the row has, and leaves some out.
+final class NotingLine: EntityMigrationPolicy {
+    override class var isIndependent: Bool { true }
+    override class var createsRelationships: Bool { false }
+
+    override func createDestinationInstances(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        let quantity = try sInstance.integer("quantity") ?? 0
+        guard quantity % 13 != 5 else { return }
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        guard quantity % 4 != 1, let line = try manager.destinationInstance(forSource: sInstance, in: mapping) else {
+            return
+        }
+        try line.set("note", to: "\(quantity) of \(try sInstance.string("code") ?? "nothing")")
+    }
+}
+
+/// Leaves makers out, to which lines have links.
+final class SparseMaker: EntityMigrationPolicy {
+    override class var isIndependent: Bool { true }
+    override class var createsRelationships: Bool { false }
+
+    override func createDestinationInstances(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        guard try sInstance.integer("rank") != 7 else { return }
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+    }
+}
+
+/// Makes a second row of a few.
+final class SometimesTwoLines: EntityMigrationPolicy {
+    override class var isIndependent: Bool { true }
+    override class var createsRelationships: Bool { false }
+
+    override func createDestinationInstances(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        guard try sInstance.integer("quantity") == 71 else { return }
+        try manager.destinationContext.insert("Line").set("code", to: "another")
+    }
+}
+
+/// Looks at what was made, once all rows are.
+final class CountingLine: EntityMigrationPolicy {
+    struct None: Error {}
+
+    override class var isIndependent: Bool { true }
+    override class var createsRelationships: Bool { false }
+
+    override func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
+        if try manager.destinationContext.count(FetchRequest("Line")) == 0 { throw None() }
+    }
+}
+
+/// Counts all makers before the first row.
+final class CountedLine: EntityMigrationPolicy {
+    override class var isIndependent: Bool { true }
+    override class var createsRelationships: Bool { false }
+    private var count = 0
+
+    override func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {
+        count = (try? manager.sourceContext.count(FetchRequest("Maker"))) ?? -1
+    }
+
+    override func createDestinationInstances(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        try manager.destinationInstance(forSource: sInstance, in: mapping)?.set("note", to: "one of \(count)")
+    }
+}

@@ -27,6 +27,10 @@ struct CreatePass {
 
     private var run: ObjectRun { model.run }
 
+    fileprivate var hooked: HookedRows {
+        HookedRows(plan: plan, input: input, versions: run.step.versions, isBetween: !run.before.isEmpty)
+    }
+
     private var rows: MappingReading { way.reading }
 
     /// A batch in flight: rows of the store, and the rows that a worker made from them.
@@ -64,7 +68,7 @@ struct CreatePass {
     private func runInOrder(_ progress: inout Progress) throws(EngineError) {
         var cursor = begun ?? StepLedger.Cursor()
         let batch = RowBatch()
-        let worker = RowHook(pass: self, session: model.session, manager: model.manager, policy: policy)
+        let worker = RowHook(hooked, session: model.session, manager: model.manager, policy: policy)
         var source = try rows.open(after: begun, claiming: model.claims)
         var more = true
         while more {
@@ -87,7 +91,7 @@ struct CreatePass {
     private func runOnWorkers(_ progress: inout Progress) throws(EngineError) {
         let jobs = min(max(1, run.options.jobs), model.readers.count)
         let map = model.session.destination.map
-        let steps = way.forms.count
+        let steps = way.stops.count
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
             Batch(passed: PassedRows(steps: steps), made: PendingRows(map))
         }
@@ -111,7 +115,9 @@ struct CreatePass {
                     hook.handOver(taken, to: &batch.made)
                     forming?.form(batch.made, into: &batch.formed)
                 }
-                if isComplete { try hook.end() }
+                guard isComplete else { return }
+                try passing.end()
+                try hook.end()
             },
             take: { batch throws(EngineError) in
                 try way.note(batch.passed)
@@ -145,26 +151,9 @@ private struct Crew: @unchecked Sendable {
     let pass: CreatePass
 
     func hook(_ worker: Int) throws(EngineError) -> RowHook {
-        let stores = pass.model.stores
-        let isAlone = pass.model.run.before.isEmpty
-        let session = stores.session(
-            source: isAlone ? stores.source(pass.model.readers[worker]) : stores.unreadSource(),
-            destination: stores.detached(), associations: nil)
-        let manager = pass.model.run.code.managerType.init()
-        manager.userInfo = pass.model.manager.userInfo
-        manager.attach(session)
-        let policy = StageRun.makePolicy(pass.plan, pass.model.run.code)
-        session.use(policy: policy.functions, manager: manager)
-        session.currentMapping = session.mappings[pass.plan.index]
-        if pass.plan.description.policyClassName != nil {
-            do {
-                try policy.begin(session.mappings[pass.plan.index], with: manager)
-            } catch {
-                try pass.model.checkAsked(session, by: pass.plan)
-                throw EngineError(
-                    hook: error, step: pass.model.run.step.versions, mapping: pass.plan.description.name, row: nil)
-            }
-        }
-        return RowHook(pass: pass, session: session, manager: manager, policy: policy)
+        let model = pass.model
+        return try pass.hooked.makeHook(
+            model.stores, reading: model.run.before.isEmpty ? model.readers[worker] : nil, model.run.code,
+            userInfo: model.manager.userInfo)
     }
 }

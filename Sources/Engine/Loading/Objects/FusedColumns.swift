@@ -7,8 +7,8 @@ import CausewayStoreFormat
 /// What the records between steps that run together need to have: what a later step calculates with, or a rule asks for.
 /// A cell that all steps carry goes from the store's row straight into the last record.
 struct FusedColumns {
-    /// By step: places of the columns that its records have.
-    private(set) var needed: [Set<Int>]
+    /// By step: places of the columns that its records have; of a step that isn't here, they have all.
+    private(set) var needed: [Int: Set<Int>] = [:]
     /// Cells of the store's row by the last table's column.
     private(set) var direct: [Int: Int] = [:]
 
@@ -27,6 +27,9 @@ struct FusedColumns {
             let table = objects.destination.table(of: plan.destinationEntity ?? 0) ?? 0
             affinities = objects.destination.layout.tables[table].columns.map { Affinity($0.declaredType) }
         }
+
+        /// Whether a policy makes its rows.
+        var isHooked: Bool { plan.description.policyClassName != nil }
 
         var fills: [EntityMappingPlan.ColumnFill] { plan.columns ?? [] }
 
@@ -72,16 +75,17 @@ struct FusedColumns {
     ///   - stops: of the steps, in their order.
     ///   - isWhole: whether another step takes the last one's records, and any of their cells.
     init(_ stops: [Stop], isWhole: Bool) {
-        needed = stops.map { _ in [] }
-        guard let last = stops.last else { return }
+        // Code may read any cell.
+        guard let last = stops.last, !stops.contains(where: \.isHooked) else { return }
         for (column, fill) in last.fills.enumerated() where stops.count > 1 && !isWhole {
             guard case .carry = fill else { continue }
             if let cell = Self.origin(of: column, stops) { direct[column] = cell }
         }
-        needed[stops.count - 1] = Set(last.fills.indices.filter { direct[$0] == nil })
+        var known = Set(last.fills.indices.filter { direct[$0] == nil })
         for (place, stop) in stops.enumerated().dropFirst().reversed() {
             // What a step reads, the one before it makes.
-            needed[place - 1] = stop.reads(needed[place].contains).union(stops[place - 1].made)
+            known = stop.reads(known.contains).union(stops[place - 1].made)
+            needed[place - 1] = known
         }
     }
 

@@ -60,7 +60,7 @@ struct JointPass {
         self.members = members
         table = members.first?.table ?? 0
         let tables = Set(members.map(\.way.reading.shape.table.name))
-        let entities = Set(members.compactMap(\.way.forms.first?.entity))
+        let entities = Set(members.compactMap(\.way.stops.first?.entity))
         guard tables.count <= 1, entities.count == members.count, members.allSatisfy(\.way.reading.isOfPages) else {
             let names = plans.map { "“\($0.description.name)”" }.joined(separator: ", ")
             throw EngineError(rowsDontFit: "\(names): their rows can't be read out of pages together")
@@ -74,7 +74,7 @@ struct JointPass {
     /// - Throws: the first failure.
     func run(after begun: StepLedger.Cursor?, _ progress: inout Progress) throws(EngineError) -> [Count] {
         let run = model.run
-        for member in members { run.events(.statement(member.way.forms[0].plan.shape.sql)) }
+        for member in members { run.events(.statement(member.way.stops[0].plan.shape.sql)) }
         var cursor = begun ?? StepLedger.Cursor()
         let shared = members.map(\.way.sharedStops)
         let first = members.firstIndex(where: \.way.isFirstOfTable)
@@ -122,7 +122,7 @@ struct JointPass {
             Batch(
                 owned: members.map { _ in 0 },
                 passed: members.map { member in
-                    PassedRows(steps: member.way.forms.count + (member.last == nil ? 0 : 1))
+                    PassedRows(steps: member.way.stops.count + (member.last == nil ? 0 : 1))
                 }, leaves: PackedLeaves(pageSize: pages.pageSize))
         }
         let (crew, limit) = (JointCrew(pass: self, pageSize: pages.pageSize), reading.limits.bytes)
@@ -131,7 +131,7 @@ struct JointPass {
             working: { worker, every throws(EngineError) in
                 let work = try crew.work(worker)
                 defer { work.close() }
-                _ = try every { (batch: inout Batch) throws(EngineError) in try work.make(&batch) }
+                if try every({ (batch: inout Batch) throws(EngineError) in try work.make(&batch) }) { try work.end() }
             },
             take: { batch throws(EngineError) in
                 try take(batch)

@@ -29,21 +29,21 @@ final class JointWork {
     ///   - passes: of the mappings, 1 at least.
     ///   - worker: its place.
     ///   - pageSize: of the new store.
-    /// - Throws: where a default is too large.
+    /// - Throws: where a default is too large; a policy's error.
     init(_ passes: [MappedPass], worker: Int, pageSize: Int) throws(EngineError) {
         var sessions: [MigrationSession] = []
         var members: [Member] = []
         for pass in passes {
-            let passing = RowPassing(afterInferred: pass.way, worker: worker, sessions: &sessions)
+            let passing = try RowPassing(afterInferred: pass.way, worker: worker, sessions: &sessions)
             let questions = pass.model.run.projected?.questions(ofTable: pass.table, entity: pass.destination) ?? []
             let inferred = try pass.last.map { rows throws(EngineError) in
                 try InferredRowsInspection(rows, questions)
             }
-            members.append(Member(passing: passing, steps: pass.way.forms.count, inferred: inferred))
+            members.append(Member(passing: passing, steps: pass.way.stops.count, inferred: inferred))
         }
         (self.sessions, self.members) = (sessions, members)
         base = try passes[0].way.base?.makeMaker()
-        division = RowDivision(passes.map { $0.way.forms[0] })
+        division = RowDivision(passes.map { $0.way.stops[0] })
         packer = LeafPacker(pageSize: pageSize)
         title = passes[0].title
         limit = passes[0].way.reading.limits.bytes * 4
@@ -101,6 +101,14 @@ final class JointWork {
         }
     }
 
+    /// All rows are made.
+    ///
+    /// - Throws: a policy's error.
+    func end() throws(EngineError) { for member in members { try member.passing.end() } }
+
     /// Ends the sessions' statements.
-    func close() { for session in sessions { session.close() } }
+    func close() {
+        for member in members { member.passing.close() }
+        for session in sessions { session.close() }
+    }
 }

@@ -54,7 +54,7 @@ struct MappedPass {
     }
 
     /// Whether rows of the source get here.
-    var hasRows: Bool { !way.forms.isEmpty && (last != nil || model.run.step.projected == nil) }
+    var hasRows: Bool { !way.stops.isEmpty && (last != nil || model.run.step.projected == nil) }
 
     /// - Parameters:
     ///   - begun: where an earlier run stopped.
@@ -62,7 +62,7 @@ struct MappedPass {
     /// - Throws: the first failure.
     func run(after begun: StepLedger.Cursor?, _ progress: inout Progress) throws(EngineError) {
         let run = model.run
-        guard hasRows, let first = way.forms.first else { return }
+        guard hasRows, let first = way.stops.first else { return }
         run.events(.statement(first.plan.shape.sql))
         var cursor = begun ?? StepLedger.Cursor()
         let (shared, isFirst) = (way.sharedStops, way.isFirstOfTable)
@@ -85,18 +85,18 @@ struct MappedPass {
     private func flow(
         after cursor: StepLedger.Cursor?, take: (Batch) throws(EngineError) -> Void
     ) throws(EngineError) {
-        guard let form = way.forms.last else { return }
+        guard !way.stops.isEmpty else { return }
         let run = model.run
         let questions = run.projected?.questions(ofTable: table, entity: destination) ?? []
         let jobs = min(max(1, run.options.jobs), model.readers.count)
-        let steps = way.forms.count
+        let steps = way.stops.count
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
             Batch(
                 passed: PassedRows(steps: steps + (last == nil ? 0 : 1)), leaves: PackedLeaves(pageSize: pages.pageSize)
             )
         }
         let (crew, limit, pageSize) = (RowCrew(way), way.reading.limits.bytes, pages.pageSize)
-        let (inferred, isKept, title) = (last, last != nil || form.keepsKeys, title)
+        let (inferred, isKept, title) = (last, last != nil || plan.keeping == .always, title)
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
             reading: way.reading.reading(after: cursor, claiming: model.claims) { $0.input },
             working: { worker, every throws(EngineError) in
@@ -106,7 +106,7 @@ struct MappedPass {
                 let inspected = try inferred.map { rows throws(EngineError) in
                     try InferredRowsInspection(rows, questions)
                 }
-                _ = try every { (batch: inout Batch) throws(EngineError) in
+                let isComplete = try every { (batch: inout Batch) throws(EngineError) in
                     var rows = try passing.pass(batch.input, keepingCapacity: limit * 4, into: &batch.passed)
                     if let inspected {
                         rows = try inspected.make(
@@ -119,6 +119,7 @@ struct MappedPass {
                         throw EngineError(writing: error, during: title)
                     }
                 }
+                if isComplete { try passing.end() }
             },
             take: { batch throws(EngineError) in
                 try take(batch)

@@ -83,7 +83,7 @@ struct MappedRowForm: Sendable {
     /// For messages.
     let title: String
     let entityName: String
-    private let versions: [String]
+    let versions: [String]
     /// By key: where rows don't tell their targets' entity.
     private let declared: [Int64]
 

@@ -63,6 +63,11 @@ struct ObjectRun {
             records: ObjectRecords(scratch: scratch, associations: associations, memory: memory), session: session,
             readers: Array(readers.dropFirst()))
         if showsLinks { try model.seen.keep(in: ledger) }
+        for (place, step) in between.enumerated() {
+            let isOfStore = place == 0 && before.first?.objects != nil
+            step.policies = BetweenPolicies(
+                step, model.stores(ofStep: place), reading: isOfStore ? readers[0] : nil, code)
+        }
         return model
     }
 
@@ -98,6 +103,7 @@ struct ObjectRun {
         model.associations.close()
         session.close()
         model.manager.attach(nil)
+        for step in between { step.policies?.close() }
         try model.records.scratch.remove()
     }
 

@@ -60,6 +60,11 @@ struct RelatePass {
     /// Reads the source rows again; nil where there are none.
     private func reader(after cursor: StepLedger.Cursor?) throws(EngineError) -> WayReader? {
         guard let way = try RowWay(model, plan, to: .taken(.relate)) else { return nil }
+        if way.callsPolicies {
+            throw EngineError(
+                apart: "“\(plan.description.name)” links rows in stage 2, and policies of steps before make them",
+                run.step.versions)
+        }
         return try WayReader(way, after: cursor)
     }
 

@@ -5,7 +5,7 @@ import CausewayStores
 
 /// Whose the rows of a table are that is read once for several entity mappings; of one thread.
 struct RowDivision {
-    private let form: MappedRowForm
+    private let form: RowStop
     private let view: RowView
     private let cell: Int
     /// The mapping's place by Z_ENT, from `first` on; −1 without one.
@@ -19,7 +19,7 @@ struct RowDivision {
     private(set) var others = 0
 
     /// - Parameter forms: of the mappings: each takes the rows of another entity.
-    init(_ forms: [MappedRowForm]) {
+    init(_ forms: [RowStop]) {
         form = forms[0]
         view = form.input.makeView(form.plan)
         cell = form.plan.cells[TableStorage.entityNumber]
@@ -42,7 +42,7 @@ struct RowDivision {
             do throws(RecordError) {
                 try view.load(row, of: batch)
             } catch {
-                throw form.error(error, row: "\(form.sourceName) p\(batch.rowid(at: row))")
+                throw form.error(error, row: batch.rowid(at: row))
             }
             let owner = place(of: view.integer(at: cell))
             owners.append(owner)

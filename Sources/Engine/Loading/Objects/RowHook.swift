@@ -8,16 +8,15 @@ import CausewayStores
 
 /// Calls a policy for the rows of batches, on one thread.
 final class RowHook {
+    private let rows: HookedRows
     private let plan: EntityMappingPlan
     private let filter: CompiledPredicate?
     private let cells: [Int]
-    private let step: [String]
     private let session: MigrationSession
     private let manager: MigrationManager
     private let policy: EntityMigrationPolicy
     private let mapping: CausewayObjects.EntityMapping
     private let view: RowView
-    private let way: RowWay
 
     /// What became of a batch's rows.
     struct Outcome: Sendable {
@@ -38,71 +37,69 @@ final class RowHook {
         }
     }
 
-    init(pass: CreatePass, session: MigrationSession, manager: MigrationManager, policy: EntityMigrationPolicy) {
-        plan = pass.plan
-        filter = pass.plan.filter
-        cells = pass.way.cells
-        step = pass.model.run.step.versions
-        self.session = session
-        self.manager = manager
-        self.policy = policy
+    init(
+        _ rows: HookedRows, session: MigrationSession, manager: MigrationManager, policy: EntityMigrationPolicy
+    ) {
+        (self.rows, plan, filter, cells) = (rows, rows.plan, rows.plan.filter, rows.cells)
+        (self.session, self.manager, self.policy) = (session, manager, policy)
         mapping = session.mappings[plan.index]
-        way = pass.way
-        view = pass.input.makeView(pass.plan)
+        view = rows.input.makeView(plan)
     }
 
     /// Calls the policy for every row.
     ///
-    /// - Parameter batch: the source rows.
+    /// - Parameters:
+    ///   - batch: the source rows.
+    ///   - own: places of the mapping's rows; nil for all.
     /// - Returns: what became of them.
     /// - Throws: the policy's error; a misfit where it has asked for what isn't there.
-    func process(_ batch: RowBatch) throws(EngineError) -> Outcome {
+    func process(_ batch: RowBatch, only own: [Int]? = nil) throws(EngineError) -> Outcome {
+        var outcome = Outcome()
         do throws(EngineError) {
-            var outcome = try processRows(batch)
-            try way.model.checkAsked(session, by: plan)
-            outcome.readsLinks = session.source.asked.links
-            return outcome
+            if let own {
+                for row in own { try process(row, of: batch, &outcome) }
+            } else {
+                for row in 0..<batch.count { try process(row, of: batch, &outcome) }
+            }
         } catch {
-            try way.model.checkAsked(session, by: plan)
+            try rows.checkAsked(session)
             throw error
         }
+        try rows.checkAsked(session)
+        outcome.readsLinks = session.source.asked.links
+        return outcome
     }
 
-    private func processRows(_ batch: RowBatch) throws(EngineError) -> Outcome {
-        let filter = filter
-        var outcome = Outcome()
-        for row in 0..<batch.count {
-            let key = batch.rowid(at: row)
-            var inHand: ObjectID?
-            do {
-                try view.load(row, of: batch)
-                guard try way.isOwn(view) else {
-                    outcome.elsewhere += 1
-                    continue
-                }
-                let object = self.object(key: key)
-                session.source.stand(on: object, view: view, cells: cells, row: row)
-                if let filter {
-                    session.scope.evaluated = .object(object)
-                    session.scope.source = .object(object)
-                    guard try filter.evaluate(session.scope) else {
-                        outcome.dropped += 1
-                        continue
-                    }
-                }
-                inHand = object
-                session.begin(row: object, mapping: plan.index, key: try keptKey(key))
-                try policy.createDestinationInstances(
-                    forSource: session.source.object(with: object), in: mapping, manager: manager)
-                if !session.endRow() { outcome.dropped += 1 }
-                try session.checkCancelled()
-            } catch {
-                throw EngineError(
-                    hook: error, step: step, mapping: plan.description.name,
-                    row: inHand.map { session.source.uri(of: $0) } ?? "\(plan.description.sourceEntity ?? "") p\(key)")
+    private func process(_ row: Int, of batch: RowBatch, _ outcome: inout Outcome) throws(EngineError) {
+        let key = batch.rowid(at: row)
+        var inHand: ObjectID?
+        do {
+            try view.load(row, of: batch)
+            guard try rows.isOwn(view) else {
+                outcome.elsewhere += 1
+                return
             }
+            let object = self.object(key: key)
+            session.source.stand(on: object, view: view, cells: cells, row: row)
+            if let filter {
+                session.scope.evaluated = .object(object)
+                session.scope.source = .object(object)
+                guard try filter.evaluate(session.scope) else {
+                    outcome.dropped += 1
+                    return
+                }
+            }
+            inHand = object
+            session.begin(row: object, mapping: plan.index, key: try keptKey(key))
+            try policy.createDestinationInstances(
+                forSource: session.source.object(with: object), in: mapping, manager: manager)
+            if !session.endRow() { outcome.dropped += 1 }
+            try session.checkCancelled()
+        } catch {
+            throw EngineError(
+                hook: error, step: rows.versions, mapping: plan.description.name,
+                row: inHand.map { session.source.uri(of: $0) } ?? "\(plan.description.sourceEntity ?? "") p\(key)")
         }
-        return outcome
     }
 
     private func object(key: Int64) -> ObjectID {
@@ -128,10 +125,10 @@ final class RowHook {
         do {
             try policy.end(mapping, manager: manager)
         } catch {
-            try way.model.checkAsked(session, by: plan)
-            throw EngineError(hook: error, step: step, mapping: plan.description.name, row: nil)
+            try rows.checkAsked(session)
+            throw EngineError(hook: error, step: rows.versions, mapping: plan.description.name, row: nil)
         }
-        try way.model.checkAsked(session, by: plan)
+        try rows.checkAsked(session)
     }
 
     /// Hands over the results of a batch.

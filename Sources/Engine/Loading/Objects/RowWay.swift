@@ -17,7 +17,7 @@ struct RowWay {
     /// What an inferred step makes of them first; nil where there is none.
     let base: InferredRows?
     /// Of each step with mapping models, in their order; none where no row of the source gets so far.
-    private(set) var forms: [MappedRowForm] = []
+    private(set) var stops: [RowStop] = []
     /// The rows at its end; nil where no row of the source gets so far.
     private(set) var input: MappedRowForm.Input?
 
@@ -70,8 +70,8 @@ struct RowWay {
         guard let input else { return }
         switch end {
         case .made(let pages) where run.step.projected == nil:
-            guard try addForms(way, pages, from: input) else { return nil }
-        case .made, .taken: guard try addForms(Array(way.dropLast()), nil, from: input) else { return nil }
+            guard try addStops(way, pages, from: input) else { return nil }
+        case .made, .taken: guard try addStops(Array(way.dropLast()), nil, from: input) else { return nil }
         }
     }
 
@@ -81,15 +81,15 @@ struct RowWay {
     ///   - first: the rows that the first takes.
     /// - Returns: false where rows need more than their source rows.
     /// - Throws: what is damaged in tables that expressions read.
-    private mutating func addForms(
+    private mutating func addStops(
         _ way: [EntityMappingPlan], _ pages: RowPages?, from first: MappedRowForm.Input
     ) throws(EngineError) -> Bool {
         let run = model.run
-        let stops = way.enumerated().map { place, plan in
+        let columns = way.enumerated().map { place, plan in
             model.between.indices.contains(place)
                 ? model.between[place].stop(of: plan) : FusedColumns.Stop(plan, of: run.objects, asked: [])
         }
-        let fused = FusedColumns(stops, isWhole: pages == nil)
+        let fused = FusedColumns(columns, isWhole: pages == nil)
         var input = first
         for (place, plan) in way.enumerated() {
             guard let entity = plan.destinationEntity else { return false }
@@ -98,10 +98,16 @@ struct RowWay {
             let step: MappedRowForm.Step
             if model.between.indices.contains(place) {
                 let between = model.between[place]
-                let isLast = place + 1 == way.count
+                let columns = between.columns(of: entity, only: fused.needed[place])
+                if plan.description.policyClassName != nil {
+                    let rows = HookedRows(
+                        plan: plan, input: input, versions: between.step.versions, isBetween: store == nil)
+                    stops.append(.policy(PolicyRowForm(rows, of: between, columns, to: entity)))
+                    input = MappedRowForm.Input(place + 1 < way.count ? way[place + 1] : self.plan, from: columns)
+                    continue
+                }
                 step = MappedRowForm.Step(
-                    versions: between.step.versions, objects: between.objects,
-                    columns: between.columns(of: entity, only: isLast ? nil : fused.needed[place]), direct: nil,
+                    versions: between.step.versions, objects: between.objects, columns: columns, direct: nil,
                     questions: between.questions, choosers: [], store: store, cancellation: run.cancellation)
             } else {
                 guard let pages, let table = run.objects.destination.table(of: entity) else { return false }
@@ -118,10 +124,9 @@ struct RowWay {
             guard var form = try MappedRowForm(plan, of: step, from: input) else { return false }
             // A hook's rows refer to cells of their source rows until they are written.
             form.leavesRecords = pages == nil ? place + 1 == way.count : !form.keepsKeys
-            forms.append(form)
+            stops.append(.mapping(form))
             // The last record is for whatever mapping follows.
-            let next = place + 1 < way.count ? way[place + 1] : self.plan
-            input = MappedRowForm.Input(next, from: step.columns)
+            input = MappedRowForm.Input(place + 1 < way.count ? way[place + 1] : self.plan, from: step.columns)
         }
         self.input = input
         return true
@@ -136,6 +141,11 @@ struct RowWay {
     func isOwn(_ view: RowView) throws(EngineError) -> Bool {
         if let reading = input?.reading { return try reading.isOwn(view) }
         return view.integer(at: cells[TableStorage.entityNumber]) == Int64(plan.sourceEntity ?? 0)
+    }
+
+    /// Whether reading the rows again calls policies again.
+    var callsPolicies: Bool {
+        stops.contains { if case .policy = $0 { true } else { false } }
     }
 
     // MARK: - Counting
@@ -155,7 +165,7 @@ struct RowWay {
         guard let base, let step = model.run.before.first else { return true }
         let readers = model.between.first?.objects ?? model.run.objects
         let first = readers.mappings.first { $0.sourceEntity != nil && step.rows(for: $0)?.id == base.pass.id }
-        return (forms.first?.plan ?? plan).index == first?.index
+        return (stops.first?.plan ?? plan).index == first?.index
     }
 
     /// What has become of a batch's rows so far.
@@ -180,8 +190,8 @@ struct RowWay {
     ///
     /// - Throws: a misfit where one gives reason to doubt.
     func note(_ passed: PassedRows) throws(EngineError) {
-        for (place, step) in model.between.enumerated() where forms.indices.contains(place) {
-            try step.note(passed.made[place], of: forms[place].destination)
+        for (place, step) in model.between.enumerated() where stops.indices.contains(place) {
+            try step.note(passed.made[place], of: stops[place].destination)
         }
     }
 
@@ -191,102 +201,6 @@ struct RowWay {
         defer { reader.close() }
         while try reader.next() != nil { try note(reader.passed) }
     }
-}
-
-/// What a batch's rows become on their way.
-struct PassedRows: Sendable {
-    /// Rows of an inferred step that a hook takes.
-    fileprivate let base = RowBatch()
-    /// Rows that the inferred step drops.
-    fileprivate(set) var dropped = 0
-    /// Of each form.
-    var made: [MappedRows]
-
-    /// - Parameter steps: that make rows.
-    init(steps: Int) { made = (0..<steps).map { _ in MappedRows() } }
-
-    /// Keeps the memory for the next batch.
-    mutating func removeAll(keepingCapacity limit: Int) {
-        for place in made.indices { made[place].removeAll(keepingCapacity: limit) }
-        base.removeAll(keepingCapacity: limit)
-    }
-}
-
-/// Takes rows along their way; of one thread.
-final class RowPassing {
-    /// One step's maker: a class, as makers can't be copied.
-    private final class Link {
-        var maker: MappedRowMaker
-
-        init(_ maker: consuming MappedRowMaker) { self.maker = maker }
-    }
-
-    private let base: InferredRows.Maker?
-    private let links: [Link]
-
-    /// - Throws: where a default is too large.
-    fileprivate init(_ way: RowWay, worker: Int) throws(EngineError) {
-        base = try way.base?.makeMaker()
-        var sessions: [MigrationSession] = []
-        links = Self.links(way, worker: worker, &sessions)
-    }
-
-    /// Of the rows that an inferred step has made already.
-    ///
-    /// - Parameters:
-    ///   - way: that they take.
-    ///   - worker: its place.
-    ///   - sessions: of the steps, in their order, for all ways of the worker; those that aren't there are made.
-    init(afterInferred way: RowWay, worker: Int, sessions: inout [MigrationSession]) {
-        base = nil
-        links = Self.links(way, worker: worker, &sessions)
-    }
-
-    private static func links(_ way: RowWay, worker: Int, _ sessions: inout [MigrationSession]) -> [Link] {
-        let model = way.model
-        for place in way.forms.indices.dropFirst(sessions.count) {
-            let stores = model.stores(ofStep: place)
-            let isOfStore = place == 0 && way.base == nil
-            let source = isOfStore ? stores.source(model.readers[worker]) : stores.unreadSource()
-            sessions.append(stores.session(source: source, destination: stores.detached(), associations: nil))
-        }
-        return zip(way.forms, sessions).map { Link(MappedRowMaker($0, $1)) }
-    }
-
-    /// - Parameters:
-    ///   - input: the store's rows.
-    ///   - own: places of those that take this way; nil for all.
-    ///   - limit: bytes that may be kept from the batch before.
-    ///   - passed: gets what is known of the rows, and keeps the records that the writer needs.
-    /// - Returns: the last records.
-    /// - Throws: the first row that can't be made.
-    func pass(
-        _ input: RowBatch, only own: [Int]? = nil, keepingCapacity limit: Int, into passed: inout PassedRows
-    ) throws(EngineError) -> RowBatch {
-        let first =
-            try base?.make(input, keepingCapacity: limit, into: links.isEmpty ? passed.base : nil) ?? input
-        passed.dropped = base?.dropped ?? 0
-        var (rows, own) = (first, own)
-        for (place, link) in links.enumerated() {
-            try link.maker.make(rows, of: first, only: own, keepingCapacity: limit, into: &passed.made[place])
-            (rows, own) = (link.maker.records, nil)
-        }
-        return rows
-    }
-
-    /// Ends the statements.
-    func close() { for link in links { link.maker.close() } }
-}
-
-/// What workers need to take rows along a way, each on its own thread.
-///
-/// Sendable although the way has the main thread's session: a worker uses only plans and names, and its own reader.
-struct RowCrew: @unchecked Sendable {
-    private let way: RowWay
-
-    init(_ way: RowWay) { self.way = way }
-
-    func passing(_ worker: Int) throws(EngineError) -> RowPassing { try RowPassing(way, worker: worker) }
 }
 
 /// Reads the rows that a mapping takes, on the main thread, while no workers do.
@@ -308,7 +222,7 @@ final class WayReader {
         self.way = way
         passing = try RowPassing(way, worker: 0)
         source = try way.reading.open(after: cursor)
-        passed = PassedRows(steps: way.forms.count)
+        passed = PassedRows(steps: way.stops.count)
     }
 
     /// - Returns: the next rows, until the following call; nil after the last ones.

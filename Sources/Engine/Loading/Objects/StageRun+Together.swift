@@ -49,6 +49,7 @@ extension StageRun {
             }
         }
         for step in watched { try step.end() }
+        for step in between { try step.policies?.end() }
         if mappings.contains(where: \.choosesByLinks) { seen.readsLinks = true }
         try checkLinks(session)
     }
@@ -56,9 +57,7 @@ extension StageRun {
     /// - Throws: a misfit where code has asked for what isn't there.
     func checkAsked(_ session: MigrationSession, by plan: EntityMappingPlan) throws(EngineError) {
         guard !run.before.isEmpty, session.source.asked.others else { return }
-        throw EngineError(
-            apart: "“\(plan.description.name)” asks for other rows of “\(run.step.versions.first ?? "")”",
-            run.step.versions)
+        throw EngineError(asking: plan, run.step.versions)
     }
 
     /// A link that leads to no row ends in a store, and code may have seen that it doesn't.

@@ -107,6 +107,7 @@ struct StageRun {
             try claims.claimTrees(
                 beside: tables, of: run.source, isResumed: ledger.isResumed, run.cancellation)
         }
+        for step in between { try step.policies?.begin() }
         for place in run.step.methods.mappingsByPages { try make(mappings[place], &progress, into: rows) }
         // A station: what a failure leaves in the middle isn't saved.
         try ledger.once("rows packed") { () throws(EngineError) in

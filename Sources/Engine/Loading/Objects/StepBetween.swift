@@ -22,6 +22,8 @@ final class StepBetween {
     let showsLinks: Bool
     /// Whether a link may end; nil as long as that isn't known.
     private(set) var mayEndLinks: Bool?
+    /// nil where it has none.
+    var policies: BetweenPolicies?
     /// Whether an earlier run has made some of the rows, which nobody has looked at in this one.
     var isPartlySeen = false
 

@@ -1,0 +1,162 @@
+import CausewayObjects
+
+/// Histories in which a policy makes the rows of a step that others follow.
+extension FusedMappingTests {
+    /// Without links, which a policy's mapping looks up in stage 2.
+    private static func lone(_ line: String = "") -> String {
+        model(
+            entity(
+                "Line", attribute("code"), attribute("quantity", "Integer 32"), attribute("price", "Double"), line),
+            entity("Maker", attribute("name"), attribute("rank", "Integer 16")))
+    }
+
+    private static let three = [lone(), lone(note), lone(note)]
+
+    private static let lines: @Sendable (Int) -> String = { count in
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))"
+        return """
+            \(numbers) INSERT INTO ZLINE (Z_PK, Z_ENT, Z_OPT, ZCODE, ZQUANTITY, ZPRICE)
+            SELECT i * 2, 1, 1, iif(i % 7, 'line ' || i, NULL), i % 100, i / 8.0 FROM n;
+            \(numbers) INSERT INTO ZMAKER (Z_PK, Z_ENT, Z_OPT, ZNAME, ZRANK)
+            SELECT i, 2, 1, 'maker ' || i, i % 9 FROM n;
+            """
+    }
+
+    /// A policy in the first step, and a mapping after it.
+    private static func first(
+        _ policy: EntityMigrationPolicy.Type?, makers: EntityMigrationPolicy.Type? = nil
+    ) -> [SwiftMappingModel] {
+        [
+            SwiftMappingModel(from: "V1", to: "V2") {
+                if let policy {
+                    TransformEntity("Line", policy: policy) { Filter("quantity != 17") }
+                } else {
+                    TransformEntity("Line")
+                }
+                if let makers { TransformEntity("Maker", policy: makers) } else { TransformEntity("Maker") }
+            },
+            after(from: "V2", to: "V3"),
+        ]
+    }
+
+    private static func after(from: String, to: String) -> SwiftMappingModel {
+        SwiftMappingModel(from: from, to: to) {
+            TransformEntity("Line") {
+                Filter("quantity != 30")
+                Compute("code", "TERNARY($source.note != nil, $source.note, $source.code)")
+                Compute("quantity", "$source.quantity * 2")
+            }
+            TransformEntity("Maker")
+        }
+    }
+
+    static let betweenChains = [
+        Chain(testDescription: "a policy before a mapping", versions: three, together: [true], rows: lines) {
+            first(NotingLine.self)
+        },
+        Chain(
+            testDescription: "a policy that leaves rows out, to which links lead",
+            versions: [oneWay(), oneWay(note), oneWay(note)], together: [true]
+        ) { first(nil, makers: SparseMaker.self) },
+        Chain(
+            testDescription: "a policy before a mapping, with links", versions: [oneWay(), oneWay(note), oneWay(note)],
+            together: [false]
+        ) { first(NotingLine.self) },
+        Chain(
+            testDescription: "a policy between mappings", versions: [lone()] + three, together: [true, true],
+            rows: lines
+        ) {
+            [
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    TransformEntity("Line") { Compute("quantity", "$source.quantity + 1") }
+                    TransformEntity("Maker")
+                },
+                SwiftMappingModel(from: "V2", to: "V3") {
+                    TransformEntity("Line", policy: NotingLine.self) { Filter("quantity != 17") }
+                    TransformEntity("Maker")
+                },
+                after(from: "V3", to: "V4"),
+            ]
+        },
+        Chain(testDescription: "a policy before a policy", versions: three, together: [true], rows: lines) {
+            [
+                first(NotingLine.self)[0],
+                SwiftMappingModel(from: "V2", to: "V3") {
+                    TransformEntity("Line", policy: NotingLine.self)
+                    TransformEntity("Maker")
+                },
+            ]
+        },
+        Chain(
+            testDescription: "a policy before an inferred step",
+            versions: [lone(), lone(note), lone(note + attribute("colour", default: "red"))], together: [true],
+            rows: lines
+        ) { [first(NotingLine.self, makers: SparseMaker.self)[0]] },
+        Chain(
+            testDescription: "a policy between an inferred step and a mapping",
+            versions: [
+                lone(), lone(attribute("colour", default: "red")),
+                lone(attribute("colour", default: "red") + note), lone(note),
+            ], together: [true, true], rows: lines
+        ) {
+            [
+                SwiftMappingModel(from: "V2", to: "V3") {
+                    TransformEntity("Line", policy: NotingLine.self)
+                    TransformEntity("Maker")
+                },
+                after(from: "V3", to: "V4"),
+            ]
+        },
+        Chain(
+            testDescription: "a policy of the first step that fetches", versions: three, together: [true], rows: lines
+        ) { first(CountedLine.self) },
+        Chain(
+            testDescription: "a policy of a later step that fetches", versions: [lone()] + three,
+            together: [true, true], rows: lines, fallsBack: true
+        ) {
+            [
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    TransformEntity("Line") { Compute("quantity", "$source.quantity + 1") }
+                    TransformEntity("Maker")
+                },
+                SwiftMappingModel(from: "V2", to: "V3") {
+                    TransformEntity("Line", policy: CountedLine.self)
+                    TransformEntity("Maker")
+                },
+                after(from: "V3", to: "V4"),
+            ]
+        },
+        Chain(
+            testDescription: "a policy before a mapping that makes two rows of a few", versions: three,
+            together: [true], rows: lines, fallsBack: true
+        ) { first(SometimesTwoLines.self) },
+        Chain(
+            testDescription: "a policy before a mapping that counts its rows at the end", versions: three,
+            together: [true], rows: lines, fallsBack: true
+        ) { first(CountingLine.self) },
+        Chain(
+            testDescription: "a policy before a mapping, with a stage 2 of its own", versions: three, together: [false],
+            rows: lines
+        ) { first(LateSplitLine.self) },
+        Chain(
+            testDescription: "a policy before one with a stage 2 of its own", versions: three, together: [false],
+            rows: lines
+        ) {
+            [
+                first(NotingLine.self)[0],
+                SwiftMappingModel(from: "V2", to: "V3") {
+                    TransformEntity("Line", policy: LateSplitLine.self)
+                    TransformEntity("Maker")
+                },
+            ]
+        },
+    ]
+
+    /// A policy breaks a rule of the version between.
+    static let breakingPolicy = Chain(
+        testDescription: "a policy's row that breaks a rule of the version between",
+        versions: [
+            lone(), lone(attribute("note", extra: "maxValueString=\"9\"")), lone(note),
+        ], together: [true], rows: lines
+    ) { first(NotingLine.self) }
+}
