@@ -80,6 +80,12 @@ package struct WriteAheadLogScan {
         return lastOfGeneration - lastCommit
     }
 
+    /// These frames; none where the end is normal.
+    package var unreadable: Range<Int> {
+        let count = unreadableFrames
+        return lastCommit + 1..<lastCommit + 1 + count
+    }
+
     /// Takes the next frame: `frameLength` bytes.
     package mutating func add(_ frame: UnsafeRawBufferPointer) {
         precondition(frame.count == frameLength, "a frame has one length")

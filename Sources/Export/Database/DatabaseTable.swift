@@ -37,7 +37,7 @@ struct DatabaseTable {
         let table = map.layout.tables[place]
         let isTree = map.layout.numbers(ofTree: table.rootEntity).map { $0.count > 1 } ?? false
         var builder = DatabaseTableBuilder(map, table)
-        (idName, entityName) = builder.houseNames(isTree: isTree)
+        (idName, entityName) = builder.ownNames(isTree: isTree)
         for index in table.columns.indices { builder.add(index) }
         root = table.rootEntity
         self.name = name
@@ -61,13 +61,14 @@ private struct DatabaseTableBuilder {
     private let map: StorageMap
     private let table: EntityTable
     private var names: UniqueNames
+    /// Those of columns that the model doesn't name: they give way to the others.
+    private var houseNames = UniqueNames()
     private(set) var columns: [DatabaseTable.Column] = []
     private(set) var cells: [Int] = []
     private(set) var leaves: [EntityShape.Leaf] = []
 
     init(_ map: StorageMap, _ table: EntityTable) {
         (self.map, self.table) = (map, table)
-        // The columns of the house give way to those of the model.
         names = UniqueNames()
     }
 
@@ -81,11 +82,12 @@ private struct DatabaseTableBuilder {
         }
     }
 
-    mutating func houseNames(isTree: Bool) -> (id: String, entity: String?) {
+    mutating func ownNames(isTree: Bool) -> (id: String, entity: String?) {
         var all = UniqueNames(properties)
         let id = all.first(of: ["id", "objectID", "objectURI"])
         let entity = isTree ? all.first(of: ["entity", "entityName"]) : nil
         names = UniqueNames([id] + [entity].compactMap(\.self))
+        houseNames = all
         return (id, entity)
     }
 
@@ -101,12 +103,17 @@ private struct DatabaseTableBuilder {
             let destination = map.layout.model.relationship(relationship, of: entity)?.relationship.destination
             add(index, entity, relationship, "INTEGER", link, to: destination)
         case .orderKey(let entity, let relationship):
-            add(index, entity, relationship + "Position", "INTEGER", .place)
+            add(index, entity, houseName(relationship + "Position", of: entity), "INTEGER", .place)
         case .virtualToOne(let owner, let relationship):
-            add(index, nil, "\(owner)_\(relationship)", "INTEGER", link, to: owner)
+            add(index, nil, houseName("\(owner)_\(relationship)"), "INTEGER", link, to: owner)
         case .virtualOrderKey(let owner, let relationship):
-            add(index, nil, "\(owner)_\(relationship)Position", "INTEGER", .place)
+            add(index, nil, houseName("\(owner)_\(relationship)Position"), "INTEGER", .place)
         }
+    }
+
+    /// A name that no attribute or relationship of the table has, nor another such column.
+    private mutating func houseName(_ name: String, of owner: String? = nil) -> String {
+        houseNames.first(of: [name] + [owner].compactMap { $0.map { "\($0)_\(name)" } })
     }
 
     private var link: EntityShape.Leaf.Kind { .link(entityCell: nil, destination: 0) }

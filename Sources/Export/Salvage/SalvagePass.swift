@@ -5,7 +5,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// One salvage: first the trees of all tables, then the leaves that no tree has reached, then the free pages.
+/// One salvage: first the trees of all tables, then the leaves that no tree has reached, then the free pages, then what
+/// lies behind damage of the `-wal`.
 struct SalvagePass {
     /// Where a row was found that no table's tree leads to.
     private enum Origin {
@@ -79,6 +80,11 @@ struct SalvagePass {
                 try tell("pages that no table reaches")
                 for row in file.rows(of: page) where try !take(row, origin) { unmatched += 1 }
             }
+        }
+        for place in 0..<file.unreachedPages {
+            guard let page = file.unreachedPage(place), page.isTableLeaf else { continue }
+            try tell("pages of the -wal that SQLite doesn't read")
+            for row in file.rows(of: page) where try !take(row, .strayLeaf) { unmatched += 1 }
         }
         for links in linkFiles { try links?.output.finish() }
     }

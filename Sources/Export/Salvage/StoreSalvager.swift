@@ -42,7 +42,7 @@ package struct StoreSalvager {
         let found = try SalvagedModel(of: schema, in: history, notes)
         let layout = try self.layout(schema, found, file, location.path)
         let choice = try EntityChoice(request.entities, in: layout.map)
-        warn(schema, layout, location, hasModel: found != nil)
+        warn(schema, layout, file, location, hasModel: found != nil)
         let place = try OutputPlace(request.output, isFolder: true)
         var summary = SalvageSummary(
             store: location.path, models: history?.path, version: found?.version,
@@ -92,8 +92,23 @@ package struct StoreSalvager {
     }
 
     private func warn(
-        _ schema: SalvagedSchema, _ layout: SalvageLayout, _ location: StoreLocation, hasModel: Bool
+        _ schema: SalvagedSchema, _ layout: SalvageLayout, _ file: SalvageFile, _ location: StoreLocation,
+        hasModel: Bool
     ) {
+        if let header = file.header {
+            // Old versions of SQLite don't keep the number.
+            if let pages = header.pageCount, pages > file.pageCount {
+                notes.add("the file ends after \(file.pageCount) of \(pages) pages")
+            }
+        } else {
+            notes.add("the file's first page can't be read")
+        }
+        if file.unreachedPages > 0 {
+            notes.add(
+                "\(location.wal): SQLite doesn't read \(file.unreachedPages) pages behind a damaged place; they were looked "
+                    + "through last, and what is in them may be older than what was read before, or never have been saved"
+            )
+        }
         if !hasModel {
             notes.add(
                 "the store's own model can't be read: fields have the names of columns, links are keys, and values are "

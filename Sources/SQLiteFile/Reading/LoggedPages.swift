@@ -6,6 +6,8 @@ package import CausewayPlatform
 package final class LoggedPages: Sendable {
     /// Pages of the database.
     package var pageCount: Int { scan.pageCount }
+    /// Pages of the same generation that recovery doesn't reach, because of a frame before them.
+    package var unreachedPages: Int { scan.unreadable.count }
     private let scan: WriteAheadLogScan
     private let file: OpenFile
 
@@ -27,6 +29,18 @@ package final class LoggedPages: Sendable {
     /// - Throws: where the log can't be read.
     @unsafe func read(_ page: Int, into target: UnsafeMutableRawBufferPointer) throws(FileError) -> Bool {
         guard let frame = scan.newest[page] else { return false }
+        return try unsafe file.read(into: target, at: scan.offset(ofPageIn: frame)) == target.count
+    }
+
+    /// Reads a page that recovery doesn't reach.
+    ///
+    /// - Parameters:
+    ///   - place: among them, the newest first.
+    ///   - target: room for it.
+    /// - Returns: false where it isn't whole.
+    /// - Throws: where the log can't be read.
+    @unsafe func read(unreached place: Int, into target: UnsafeMutableRawBufferPointer) throws(FileError) -> Bool {
+        let frame = scan.unreadable.upperBound - 1 - place
         return try unsafe file.read(into: target, at: scan.offset(ofPageIn: frame)) == target.count
     }
 

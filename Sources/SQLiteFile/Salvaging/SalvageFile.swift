@@ -94,6 +94,19 @@ package final class SalvageFile {
         bytes(number).map { SalvagePage($0, number: number, size: pageSize) }
     }
 
+    /// Pages of the `-wal` that SQLite doesn't read, because a frame before them is damaged.
+    package var unreachedPages: Int { newer?.unreachedPages ?? 0 }
+
+    /// One of these pages, the newest first; nil where it can't be read.
+    package func unreachedPage(_ place: Int) -> SalvagePage? {
+        let size = pageSize
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+        defer { unsafe buffer.deallocate() }
+        guard let newer, (try? unsafe newer.read(unreached: place, into: buffer)) == true else { return nil }
+        // Its number says nothing here, but that it isn't the first page.
+        return SalvagePage(unsafe Array(buffer), number: 2, size: size)
+    }
+
     /// The free pages, by the list of them and by the pointer map, as far as both can be read.
     package func freePages() -> PageSet {
         var free = PageSet(pageCount: pageCount)
