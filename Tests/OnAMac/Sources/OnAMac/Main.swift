@@ -18,7 +18,9 @@
             do {
                 exit(try run(Array(CommandLine.arguments.dropFirst())))
             } catch {
-                FileHandle.standardError.write(Data("error: \(error)\n".utf8))
+                let known = (error as? Failure)?.description
+                let reason = known ?? "\((error as NSError).domain) \((error as NSError).code)"
+                FileHandle.standardError.write(Data("error: \(reason)\n".utf8))
                 exit(70)
             }
         }

@@ -34,7 +34,7 @@
                     lines.append(Line(outcome: .passed, what: "\(what): \(try body())"))
                     return true
                 } catch {
-                    lines.append(Line(outcome: .failed, what: "\(what): \(error)"))
+                    lines.append(Line(outcome: .failed, what: "\(what): \(reason(error))"))
                     return false
                 }
             }
@@ -59,6 +59,14 @@
                 lines.append(Line(outcome: .skipped, what: "Core Data's own migration: no --source and --causeway"))
             }
             return lines
+        }
+
+        /// What went wrong, without the values that an error of Core Data carries.
+        private func reason(_ error: any Error) -> String {
+            if let failure = error as? Failure { return failure.description }
+            let error = error as NSError
+            let key = error.userInfo[NSValidationKeyErrorKey] as? String
+            return "\(error.domain) \(error.code)" + (key.map { " (\($0))" } ?? "")
         }
 
         /// Core Data migrates a copy of the source in one inferred step, as an app with the last model does; then
