@@ -35,17 +35,21 @@ extension ModelsCheck {
                 var options = MigrationOptions()
                 (options.next, options.mappingModels) = (next, mappingModels)
                 let migrator = Migrator(store: store, models: models, options: options, code: code)
-                if let problem = Self.problem(of: migrator, history) { check.problems.append(problem) }
+                if let problem = try Self.problem(of: migrator, history) { check.problems.append(problem) }
             }
             return check
         }
     }
 
-    private static func problem(of migrator: Migrator, _ history: ModelHistory) -> Problem? {
+    /// - Throws: `.busy`, which is no problem of the models.
+    private static func problem(
+        of migrator: Migrator, _ history: ModelHistory
+    ) throws(EngineError) -> Problem? {
         do throws(EngineError) {
             _ = try Migration(try migrator.request(), history: history).plan()
             return nil
         } catch {
+            if error.kind == .busy { throw error }
             return Problem(
                 kind: .store,
                 message: "\(migrator.store): can't be migrated to \"\(history.currentVersion)\": \(error.message)",

@@ -89,7 +89,8 @@ public struct ShippedModels: Hashable, Codable, Sendable {
         return switch error {
         case DecodingError.keyNotFound(let key, let context): "it lacks \(place(context.codingPath + [key]))"
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-            "\(place(context.codingPath)) has a value of another type"
+            context.codingPath.isEmpty
+                ? "it is no JSON object" : "\(place(context.codingPath)) has a value of another type"
         default: "it isn't JSON"
         }
     }
@@ -103,8 +104,11 @@ public struct ShippedModels: Hashable, Codable, Sendable {
             try EngineError.at(path, as: .cannotCreate) {
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+                // A link stays one, and a file keeps its permissions.
+                let place = try Files.exists(path) ? Files.realPath(of: path) : path
                 try Files.writeFileDurably(
-                    path, Array(try encoder.encode(self)) + [UInt8(ascii: "\n")], permissions: 0o644)
+                    place, Array(try encoder.encode(self)) + [UInt8(ascii: "\n")],
+                    permissions: try Files.statusIfExists(place)?.mode ?? 0o644)
             }
         }
     }

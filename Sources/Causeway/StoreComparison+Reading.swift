@@ -46,14 +46,18 @@ extension StoreComparison {
         _ a: String, _ b: String, models: [String], isModuloKeys: Bool = false,
         progress: @escaping (ComparisonProgress) -> Void = { _ in }
     ) throws(MigrationError) {
-        self = try MigrationError.wrapping { () throws(EngineError) in
-            let history = try ModelHistory.given(models)
-            let (first, second) = (try StoreLocation(existing: a), try StoreLocation(existing: b))
-            return try SourceStore.reading(first) { one throws(EngineError) in
-                try SourceStore.reading(second) { other throws(EngineError) in
-                    try Comparison(
-                        one, other, history: history, isModuloKeys: isModuloKeys, progress: progress
-                    ).run()
+        self = try BusyStore(a).run { () throws(MigrationError) in
+            try BusyStore(b).run { () throws(MigrationError) in
+                try MigrationError.wrapping { () throws(EngineError) in
+                    let history = try ModelHistory.given(models)
+                    let (first, second) = (try StoreLocation(existing: a), try StoreLocation(existing: b))
+                    return try SourceStore.reading(first) { one throws(EngineError) in
+                        try SourceStore.reading(second) { other throws(EngineError) in
+                            try Comparison(
+                                one, other, history: history, isModuloKeys: isModuloKeys, progress: progress
+                            ).run()
+                        }
+                    }
                 }
             }
         }

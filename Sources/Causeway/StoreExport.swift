@@ -56,15 +56,17 @@ public struct StoreExport: Hashable, Sendable {
         stream: ([UInt8]) -> Bool = { _ in false }, progress: (ExportProgress) -> Bool = { _ in true }
     ) throws(MigrationError) -> ExportSummary {
         let prepared = request
-        return try MigrationError.wrapping { () throws(EngineError) in
-            let result = withoutActuallyEscaping(stream) { stream in
-                withoutActuallyEscaping(progress) { progress in
-                    Result { () throws(EngineError) in
-                        try StoreExporter(prepared, stream: stream, progress: progress).run()
+        return try BusyStore(store).run { () throws(MigrationError) in
+            try MigrationError.wrapping { () throws(EngineError) in
+                let result = withoutActuallyEscaping(stream) { stream in
+                    withoutActuallyEscaping(progress) { progress in
+                        Result { () throws(EngineError) in
+                            try StoreExporter(prepared, stream: stream, progress: progress).run()
+                        }
                     }
                 }
+                return try result.get()
             }
-            return try result.get()
         }
     }
 

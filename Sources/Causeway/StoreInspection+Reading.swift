@@ -25,17 +25,19 @@ extension StoreInspection {
     ///   - readsSizes: whether to find the size of every table and index, for which every page is read.
     /// - Throws: `MigrationError` where the file is no Core Data store, is damaged, or can't be read.
     public init(store: String, models: [String], readsSizes: Bool = false) throws(MigrationError) {
-        self = try MigrationError.wrapping { () throws(EngineError) in
-            let history = try ModelHistory.given(models)
-            return try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
-                do {
-                    return try StoreReader(store: opened, history: history, readsSizes: readsSizes).inspection()
-                } catch let error as SQLiteError where !error.isOfSystem {
-                    throw EngineError(.sourceData, "\(store): can't be read: \(error)")
-                } catch let error as FileError {
-                    throw EngineError(reading: error, at: error.path)
-                } catch {
-                    throw EngineError(error, during: store)
+        self = try BusyStore(store).run { () throws(MigrationError) in
+            try MigrationError.wrapping { () throws(EngineError) in
+                let history = try ModelHistory.given(models)
+                return try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
+                    do {
+                        return try StoreReader(store: opened, history: history, readsSizes: readsSizes).inspection()
+                    } catch let error as SQLiteError where !error.isOfSystem {
+                        throw EngineError(.sourceData, "\(store): can't be read: \(error)")
+                    } catch let error as FileError {
+                        throw EngineError(reading: error, at: error.path)
+                    } catch {
+                        throw EngineError(error, during: store)
+                    }
                 }
             }
         }

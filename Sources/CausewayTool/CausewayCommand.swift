@@ -84,6 +84,7 @@ public struct CausewayCommand: AsyncParsableCommand {
     ///   - arguments: without the executable's name; nil takes the process's.
     ///   - code: policies, the manager's class, mapping models in Swift, stages.
     public static func main(_ arguments: [String]?, code: MigrationCode) async {
+        openMissingStreams()
         ignoreFatalSignals()
         keepMemoryOutOfCrashReports()
         let arguments = arguments ?? Array(CommandLine.arguments.dropFirst())

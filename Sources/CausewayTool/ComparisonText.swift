@@ -27,17 +27,19 @@ struct ComparisonText {
             lines += ["| entity | rows in A | rows in B | only in A | only in B |", "|---|---|---|---|---|"]
             lines += differing.map { entity in
                 let counts = [entity.rowsInA, entity.rowsInB, entity.onlyInA.count, entity.onlyInB.count]
-                return "| \(entity.name) | " + counts.map(Figures.grouped).joined(separator: " | ") + " |"
+                return "| \(Markdown.code(entity.name)) | " + counts.map(Figures.grouped).joined(separator: " | ")
+                    + " |"
             }
             lines.append("")
         }
-        lines += differences.map { "- \($0)" }
+        lines += Markdown.list(differences)
         if !comparison.isEqual { lines += ["", equalEntities] }
-        return lines + comparison.notes.map { "\n> \($0)" }
+        return lines + comparison.notes.map { "\n> \(Markdown.plain($0))" }
     }
 
     private func row(_ name: String, _ side: StoreComparison.Side) -> String {
-        "| \(name) | `\(side.store)` | \(side.versions.joined(separator: ", ")) | \(Figures.grouped(side.rows)) |"
+        let cells = [Markdown.code(side.store), Markdown.plain(side.versions.joined(separator: ", "))]
+        return "| \(name) | \(cells.joined(separator: " | ")) | \(Figures.grouped(side.rows)) |"
     }
 
     private func side(_ side: StoreComparison.Side) -> String {
@@ -112,7 +114,7 @@ struct ComparisonText {
         guard links.differs else { return [] }
         if links.isMissing {
             return [
-                "\(links.name): \(links.countInA) links in A, \(links.countInB) in B, where one model has no such relationship"
+                "\(links.name): \(counts(links)), where one model has no such relationship"
             ]
         }
         var lines: [String] = []
@@ -125,11 +127,15 @@ struct ComparisonText {
             lines.append("\(links.name): \(Figures.count(count, "link", "links")) (\(keys)\(more)) \(place)")
         }
         if comparison.isModuloKeys, links.countInA != links.countInB {
-            lines.append("\(links.name): \(links.countInA) links in A, \(links.countInB) in B")
+            lines.append("\(links.name): \(counts(links))")
         } else if links.endsDiffer {
             lines.append("\(links.name) joins other rows")
         }
         return lines
+    }
+
+    private func counts(_ links: StoreComparison.Links) -> String {
+        "\(Figures.count(links.countInA, "link", "links")) in A, \(Figures.grouped(links.countInB)) in B"
     }
 
     private func tableLine(of table: StoreComparison.Table) -> String? {

@@ -173,7 +173,7 @@ struct ExportText {
         var table = TextTable([("ENTITY", .leading), ("ROWS", .trailing), ("IN", .leading)])
         for entity in summary.entities { table.add(entity.name, Figures.grouped(entity.rows), entity.place ?? "") }
         var head =
-            "\(summary.output): \(Figures.count(summary.rowCount, "row", "rows")) of "
+            "\(summary.output.onOneLine): \(Figures.count(summary.rowCount, "row", "rows")) of "
             + Figures.count(summary.entities.count, "entity", "entities")
         if summary.externalFiles > 0 {
             head += ", " + Figures.count(summary.externalFiles, "external file", "external files")

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayPlatform
 
 /// An inspection as a person reads it.
 struct InspectionText {
@@ -199,7 +200,7 @@ extension StoreInspection.Relationship {
 }
 
 /// A line about a store: a name and what it has.
-func fact(_ name: String, _ value: String) -> String { name.padded(to: 20) + value }
+func fact(_ name: String, _ value: String) -> String { name.padded(to: 20) + value.onOneLine }
 
 /// The versions of the models that a store has, in words.
 func versionText(_ versions: [String], _ models: String?, _ origin: StoreInspection.ModelOrigin) -> String {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayPlatform
 
 /// `KEY=VALUE` for a store's metadata; `MetadataValue` says how the value is read.
 struct MetadataEntry: Hashable {
@@ -45,6 +46,6 @@ extension [String: MetadataValue] {
             case .real(let number): "\(key) = \(number) (real)"
             case .boolean(let flag): "\(key) = \(flag) (Boolean)"
             }
-        }.joined(separator: ", ")
+        }.joined(separator: ", ").onOneLine
     }
 }

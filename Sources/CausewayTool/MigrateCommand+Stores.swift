@@ -12,7 +12,7 @@ extension MigrateCommand {
         let stores = try StoreShares(arguments, output: running.output, parallel: running.parallel)
         keepTemporaryFiles(inFolderOf: stores.shares[0].output ?? stores.shares[0].store)
         let whole = try arguments.migrator(running.options)
-        let first = try reportingFailure(asJSON: json) { () throws(MigrationError) in try whole.readingModels() }
+        let first = try readingModels(whole, for: stores.shares, log, since: start)
         let migrators = stores.shares.map { first.migrating($0.store, stores.options($0, of: whole.options)) }
         let text = StoresReporter(stores.shares, verbosity)
         let lines = stores.shares.map { share in
@@ -57,6 +57,27 @@ extension MigrateCommand {
         guard summary.exitCode != 0 else { return try log?.requireWritten() ?? () }
         try? log?.requireWritten()
         throw ExitCode(summary.exitCode)
+    }
+
+    /// The models are read once. If they can't be, no store's migration begins, and each has failed.
+    private func readingModels(
+        _ migrator: Migrator, for shares: [StoreShares.Share], _ log: LogFile?, since start: Double
+    ) throws -> Migrator {
+        do throws(MigrationError) {
+            return try migrator.readingModels()
+        } catch {
+            let signals = ReceivedSignal()
+            let outcome = StoreOutcome.failed(error)
+            for share in shares {
+                log?.begin(share.store)
+                log?.end(share.store, outcome, signals)
+            }
+            let status = FailureReport(error).print(asJSON: json, aboutStore: false)
+            try report(
+                StoresSummary(
+                    shares, shares.map { _ in outcome }, seconds: MonotonicClock.seconds() - start, signals))
+            throw status
+        }
     }
 
     private func report(_ summary: StoresSummary) throws {

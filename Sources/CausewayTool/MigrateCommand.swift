@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Causeway
+import CausewayPlatform
 
 /// `causeway migrate`: migrates a store.
 public struct MigrateCommand: AsyncParsableCommand {
@@ -67,13 +68,27 @@ public struct MigrateCommand: AsyncParsableCommand {
     /// The log would be made first, and the run would find its file there already.
     private func checkLogFile(_ shares: [StoreShares.Share]) throws {
         guard let log = running.logFile else { return }
+        let place = resolved(log)
         for share in shares {
             for (option, path) in [
                 ("--output", share.output), ("--rejects", share.rejects), ("--key-map", share.keyMap),
-            ] where path == log {
+            ] where path.map(resolved) == place {
                 throw ValidationError("--log-file and \(option) name the same file, \(log); give the log another name.")
             }
+            for store in [share.store, share.output].compactMap(\.self) {
+                let files = ["", "-wal", "-shm", "-journal"].map { resolved(store) + $0 }
+                guard files.contains(place) else { continue }
+                throw ValidationError(
+                    "--log-file: \(log) is a file of the store \(store), or would be; give the log another name.")
+            }
         }
+    }
+
+    /// The path without links, as far as it is there.
+    private func resolved(_ path: String) -> String {
+        if let real = try? Files.realPath(of: path) { return real }
+        let folder = try? Files.realPath(of: Paths.parent(of: path))
+        return folder.map { $0 + "/" + Paths.name(of: path) } ?? path
     }
 
     /// Seconds between two events of progress where nothing else happens.

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayPlatform
 
 /// A salvage as a person reads it.
 struct SalvageText {
@@ -8,7 +9,7 @@ struct SalvageText {
 
     var lines: [String] {
         var lines = [
-            "\(summary.output): \(Figures.count(summary.rowCount, "row", "rows")) out of "
+            "\(summary.output.onOneLine): \(Figures.count(summary.rowCount, "row", "rows")) out of "
                 + Figures.count(summary.pages, "page", "pages")
         ]
         var table = TextTable([
@@ -37,8 +38,14 @@ struct SalvageText {
             under: "Links")
         lines += listed(summary.damage.map(sentence), under: "Damage")
         lines += listed(rest, under: "Left out")
-        if summary.damage.isEmpty { lines.append("No table has damage that shows in its pages.") }
+        if isSound { lines.append("No table has damage that shows in its pages.") }
         return lines + summary.warnings.map { "warning: \($0)" }
+    }
+
+    /// Whether nothing but whole rows of sound trees was found, and nothing else is told.
+    private var isSound: Bool {
+        summary.damage.isEmpty && summary.unmatchedRows == 0 && summary.warnings.isEmpty
+            && summary.entities.allSatisfy { $0.recovered + $0.copies + $0.incomplete == 0 }
     }
 
     private func sentence(_ damage: SalvageSummary.Damage) -> String {

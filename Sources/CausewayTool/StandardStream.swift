@@ -66,3 +66,12 @@ enum WriteOutcome: Hashable {
     /// With the system's error number.
     case failed(Int32)
 }
+
+/// Standard streams that the caller has closed lead nowhere from now on: the next file that is opened would get their
+/// number, and what is printed. Writing to one is an error, as before.
+func openMissingStreams() {
+    for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
+        // The lowest free number is the missing one.
+        _ = unsafe open("/dev/null", O_RDONLY)
+    }
+}

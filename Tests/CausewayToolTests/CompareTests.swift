@@ -56,11 +56,24 @@ struct CompareTests {
         #expect(!run.output.contains("secret"))
         let markdown = try compare("--format", "markdown")
         #expect(markdown.status == 1 && markdown.output.hasPrefix("### The stores differ.\n"))
-        #expect(markdown.output.contains("\n| Note | 40 | 39 | 1 | 0 |\n"), "\(markdown.output)")
+        #expect(markdown.output.contains("\n| `Note` | 40 | 39 | 1 | 0 |\n"), "\(markdown.output)")
         let json = try compare("--json")
         #expect(json.status == 1)
         let comparison = try JSONDecoder().decode(StoreComparison.self, from: Data(json.output.utf8))
         #expect(!comparison.isEqual && comparison.entities.first?.properties.first?.rows.count == 7)
+    }
+
+    @Test("markdown shows odd names as they are, on their line")
+    func oddNames() throws {
+        try change("DELETE FROM ZNOTE WHERE Z_PK = 40")
+        let name = "od|d`\nname.sqlite"
+        try FileManager.default.moveItem(
+            atPath: place.folder.path("Copy.sqlite"), toPath: place.folder.path(name))
+        let run = try ToolProcess(
+            ["compare", "Library.sqlite", name, "--format", "markdown"], in: place.folder.url)
+        #expect(run.output.contains("od\\|d' name.sqlite` |"), "\(run.output)")
+        let text = try ToolProcess(["compare", "Library.sqlite", name], in: place.folder.url)
+        #expect(text.output.contains("od|d`\\u{a}name.sqlite\n"), "\(text.output)")
     }
 
     @Test("by content: rows are counted, attributes named")

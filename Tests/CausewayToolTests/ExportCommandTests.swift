@@ -119,6 +119,28 @@ struct ExportCommandTests {
             try rows("SELECT \"table\" FROM pragma_foreign_key_list('Book_tags') ORDER BY 1") == ["Book", "Tag"])
     }
 
+    @Test("in a database the attribute has its name, and the place of an ordered link gives way")
+    func placeNames() throws {
+        let models = try ModelFolder()
+        let links = """
+            <relationship name="parent" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Other" \
+            inverseName="children" inverseEntity="Other"/><relationship name="children" optional="YES" toMany="YES" \
+            ordered="YES" deletionRule="Nullify" destinationEntity="Other" inverseName="parent" inverseEntity="Other"/>
+            """
+        try models.bundle(
+            "App", [("V1", [ModelFolder.entity("Other", ModelFolder.attribute("parentPosition", "Decimal"), links)])],
+            current: "V1")
+        let store = try models.store("Store.sqlite", of: "App.xcdatamodeld", version: "V1")
+        let output = models.path("out.sqlite")
+        let run = try ToolProcess(["export", store, "--output", output, "--as", "sqlite"])
+        #expect(run.status == 0, "\(run.errors)")
+        let connection = try Connection(path: output, mode: .readOnly, hardening: .own)
+        var columns = try connection.prepare("SELECT name || ' ' || type FROM pragma_table_info('Other')")
+        var found: [String] = []
+        while try columns.step() { found.append(try columns.string(at: 0) ?? "") }
+        #expect(found.contains("parentPosition TEXT") && found.contains("Other_parentPosition INTEGER"), "\(found)")
+    }
+
     @Test("one entity's rows go to standard output, with its subentities'")
     func stream() throws {
         let done = try fixture.export("-", "--entity", "Book", "--where", "title BEGINSWITH 'T' OR price > 10")

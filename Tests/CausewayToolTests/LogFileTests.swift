@@ -61,8 +61,9 @@ struct LogFileTests {
 
     @Test("what isn't a log is left alone, and a log that can't be opened stops the run before it begins")
     func refused() throws {
+        let text = try folder.write(Array("a text".utf8), as: "text")
         let before = try folder.content()
-        for path in [store, folder.path("missing/log.jsonl")] {
+        for path in [text, folder.path("missing/log.jsonl")] {
             let run = try ToolProcess(["migrate", store, "--models", models, "--log-file", path, "--json"])
             #expect(run.status == 73, "\(run.errors)")
             #expect(run.output.contains("\"event\":\"error\""))
@@ -86,6 +87,49 @@ struct LogFileTests {
         #expect(run.status == 64)
         #expect(run.errors.contains("--log-file and \(option) name the same file"), "\(run.errors)")
         #expect(try folder.content() == before)
+    }
+
+    @Test(
+        "a file of the store is no log, whatever the path is called",
+        arguments: ["", "-wal", "-journal", "-shm"], [false, true])
+    func storeFile(suffix: String, isNew: Bool) throws {
+        let before = try folder.content()
+        let new = folder.path("New.sqlite")
+        // Another path of the same folder.
+        let log = folder.path("Orchard") + "/.././" + (isNew ? "New.sqlite" : "Orchard/Orchard-v1.sqlite") + suffix
+        let run = try ToolProcess(
+            ["migrate", store, "--models", models, "--log-file", log] + (isNew ? ["--output", new] : []))
+        #expect(run.status == 64, "\(run.errors)")
+        #expect(run.errors.contains("--log-file"), "\(run.errors)")
+        #expect(try folder.content() == before)
+    }
+
+    @Test("of several stores, models that can't be read are every store's failure, in the log and in the last line")
+    func missingModels() throws {
+        let other = try folder.copy(store, as: "Other.sqlite")
+        let log = folder.path("log.jsonl")
+        let run = try ToolProcess(
+            ["migrate", store, other, "--models", folder.path("none.momd"), "--json", "--log-file", log])
+        #expect(run.status == 66, "\(run.errors)")
+        let last = try #require(run.output.split(separator: "\n").last)
+        #expect(last.contains("\"event\":\"stores\"") && last.contains("\"failed\":2"), "\(last)")
+        let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count { $0.contains("\"event\":\"error\"") } == 2, "\(lines)")
+    }
+
+    @Test("a stream that the caller has closed is no other file's", arguments: [1, 2])
+    func closedStream(number: Int) throws {
+        let tool = try #require(ToolProcess.path)
+        let before = try Data(contentsOf: URL(fileURLWithPath: store))
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "exec \"$0\" inspect \"$1\" \(number)>&-", tool, store]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == (number == 1 ? 74 : 0))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
     }
 
     @Test("a log that mayn't be read is refused as one", .enabled(if: OtherUser.canRun, "needs root"))

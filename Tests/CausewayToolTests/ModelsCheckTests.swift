@@ -65,7 +65,7 @@ struct ModelsCheckTests {
     @Test(
         "a file that is no record is refused with 78 and the reason, without a decoder's own words",
         arguments: [
-            ("", "it isn't JSON"), ("[", "it isn't JSON"), ("[]", "another type"), ("{}", "it lacks format"),
+            ("", "it isn't JSON"), ("[", "it isn't JSON"), ("[]", "no JSON object"), ("{}", "it lacks format"),
             ("{\"format\":\"causeway-shipped-models-1\",\"versions\":{\"V1\":{}}}", "it lacks versions.V1.checksum"),
             ("{\"format\":\"other\",\"versions\":{}}", "its format is \"other\""),
         ])
@@ -90,6 +90,21 @@ struct ModelsCheckTests {
         let run = try Self.check(models)
         #expect(run.status == 0, "\(run.output)")
         #expect(run.output.contains("New      V2\n"))
+    }
+
+    @Test("a record that is a link stays one, and a record keeps its permissions")
+    func linkedRecord() throws {
+        let models = try Self.recorded()
+        let (link, file) = (models.path("shipped.json"), models.path("real.json"))
+        try FileManager.default.moveItem(atPath: link, toPath: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "real.json")
+        let before = try Data(contentsOf: URL(fileURLWithPath: file))
+        #expect(try Self.check(models, "--record", "--force").status == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "real.json")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
     }
 
     @Test("an edited entity of a shipped version fails with 3, its file and line, in every format")

@@ -24,6 +24,29 @@ struct WaitTests {
 
     private var me: String { "(process \(getpid()))" }
 
+    @Test("every command that only reads names the program, too", arguments: ["inspect", "export", "compare", "check"])
+    func readers(command: String) throws {
+        let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
+        try connection.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+        let record = folder.path("shipped.json")
+        var arguments = [command, store]
+        switch command {
+        case "export": arguments += ["--output", folder.path("out")]
+        case "compare": arguments += [try folder.copy(OtherUser.orchard + "/Orchard-v1.sqlite", as: "Other.sqlite")]
+        case "check":
+            #expect(try ToolProcess(["models", models, "--check", record, "--record"]).status == 0)
+            arguments = ["models", models, "--check", record, "--store", store]
+        default: break
+        }
+        let run = try ToolProcess(arguments)
+        #expect(run.status == 75, "\(run.errors)")
+        #if os(Linux)
+            #expect(run.errors.contains(me) || command == "check", "\(run.errors)")
+        #endif
+        try connection.execute("ROLLBACK")
+        try connection.close()
+    }
+
     @Test("the busy error names the program that uses the store")
     func named() throws {
         let connection = try writer()
