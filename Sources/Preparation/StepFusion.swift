@@ -28,16 +28,15 @@ package struct StepFusion: Sendable {
                 barriers.append(nil)
                 continue
             }
-            let before = steps[index - 1]
+            let before = replacements[index - 1] ?? steps[index - 1]
             if let general {
                 barriers.append(general)
             } else if !handlers[index - 1].isEmpty {
                 barriers.append("handlers of a stage see the rows before it")
-            } else if replacements[index - 1] != nil {
-                barriers.append("the inferred step before it runs together with mapping models")
             } else {
                 let first = barriers.lastIndex { $0 != nil } ?? 0
-                let earlier = Earlier(steps: Array(steps[first..<index]), code: request.code)
+                let earlier = Earlier(
+                    steps: (first..<index).map { replacements[$0] ?? steps[$0] }, code: request.code)
                 if step.objects != nil {
                     barriers.append(try Self.barrier(after: earlier, mapped: step))
                 } else if before.objects == nil {
@@ -79,9 +78,29 @@ package struct StepFusion: Sendable {
         /// What of the last needs a store of its own, before it or after it.
         var barrier: String? {
             let (step, isFirst, code) = (last, steps.count == 1, code)
+            // The hooks of one come before the rows of the next, and may tell it something by `userInfo`.
+            let policies = step.objects?.mappings.filter { $0.description.policyClassName != nil } ?? []
+            if policies.count > 1 { return "of the step before, several mappings have policies" }
             return StepFusion.barrier(of: step) { plan in
                 StepFusion.barrier(of: plan, step) ?? StepFusion.barrier(ofPolicy: plan, isFirst: isFirst, code)
             }.map { "of the step before, \($0)" }
+        }
+
+        /// Whether several mappings of a step that follows would each make all rows of one pass of an inferred step.
+        func barrier(dividing step: StepPlan) -> String? {
+            guard let objects = step.objects, let base = steps.first, base.objects == nil else { return nil }
+            let between = steps.compactMap(\.objects)
+            var readers: [String: Set<[Int]>] = [:]
+            for plan in objects.mappings where plan.sourceEntity != nil {
+                guard let first = objects.way(to: plan, after: between)?.first, let pass = base.rows(for: first) else {
+                    continue
+                }
+                // What one reading divides counts once.
+                readers[pass.id, default: []].insert(step.mappingsTogether(with: plan).map(\.index))
+                guard readers[pass.id]?.count ?? 0 > 1 else { continue }
+                return "several mappings would each read all rows of \(pass.sourceTable)"
+            }
+            return nil
         }
     }
 
@@ -116,7 +135,10 @@ package struct StepFusion: Sendable {
         let before = earlier.last
         if let barrier = barrier(ofLast: step, earlier.code) { return barrier }
         // Its own rules are checked in the rows that it reads.
-        if before.objects == nil { return barrier(between: before, inferred: step) }
+        if before.objects == nil {
+            return barrier(between: before, inferred: step) ?? earlier.barrier(dividing: step)
+        }
+        if let barrier = earlier.barrier(dividing: step) { return barrier }
         if let barrier = earlier.barrier { return barrier }
         if let barrier = barrier(between: before, step, try ValidationRules(before.layout)) { return barrier }
         let relating = step.objects?.mappings.first {
@@ -136,6 +158,7 @@ package struct StepFusion: Sendable {
         do throws(PlanError) {
             let made = try step.asMappings(after: before)
             if let objects = made.objects, let barrier = barrier(written: objects, made) { return (nil, barrier) }
+            if let barrier = earlier.barrier(dividing: made) { return (nil, barrier) }
             return (made, nil)
         } catch {
             throw EngineError(.plan, "\(step.versions.joined(separator: " → ")): \(error)")
@@ -219,7 +242,9 @@ package struct StepFusion: Sendable {
         guard plan.sourceEntity != nil else { return hasPolicy ? "its policy is called without source rows" : nil }
         let choice = step.methods.mappings[plan.index]
         guard choice?.method == .pages else { return choice?.reason ?? "its rows are written by statements" }
-        if plan.columns == nil, !hasPolicy { return "its rows follow from more than their source rows" }
+        if plan.columns == nil, !hasPolicy, step.projected == nil {
+            return "its rows follow from more than their source rows"
+        }
         if plan.keeping != .always { return "its rows get new keys" }
         let links = plan.relationships + plan.choices.map(\.relationship)
         return links.first.map { "\($0.name) is looked up in the new store" }

@@ -91,7 +91,7 @@ extension FusedMappingTests {
             testDescription: "a policy before an inferred step",
             versions: [lone(), lone(note), lone(note + attribute("colour", default: "red"))], together: [true],
             rows: lines
-        ) { [first(NotingLine.self, makers: SparseMaker.self)[0]] },
+        ) { [first(NotingLine.self)[0]] },
         Chain(
             testDescription: "a policy between an inferred step and a mapping",
             versions: [
@@ -105,6 +105,63 @@ extension FusedMappingTests {
                     TransformEntity("Maker")
                 },
                 after(from: "V3", to: "V4"),
+            ]
+        },
+        Chain(
+            testDescription: "an inferred step between mappings",
+            versions: [oneWay(), oneWay(note), oneWay(note + attribute("colour", default: "red")), oneWay(note)],
+            together: [true, true]
+        ) {
+            [
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    TransformEntity("Line") {
+                        Filter("quantity != 17")
+                        Compute("note", "TERNARY($source.quantity == 5, 'five', nil)")
+                    }
+                    TransformEntity("Maker") { Filter("rank != 7") }
+                },
+                SwiftMappingModel(from: "V3", to: "V4") {
+                    TransformEntity("Line") {
+                        Compute("note", "TERNARY($source.note != nil, $source.note, $source.colour)")
+                        Compute("quantity", "$source.quantity * 2")
+                    }
+                    TransformEntity("Maker")
+                },
+            ]
+        },
+        Chain(
+            testDescription: "an inferred step between a policy and a policy that splits rows",
+            versions: [lone(), lone(note), lone(note + attribute("colour", default: "red")), lone(note)],
+            together: [true, true], rows: lines
+        ) {
+            [
+                first(NotingLine.self)[0],
+                SwiftMappingModel(from: "V3", to: "V4") {
+                    TransformEntity("Line", policy: SometimesTwoLines.self) {
+                        Compute("note", "TERNARY($source.note != nil, $source.note, $source.colour)")
+                    }
+                    TransformEntity("Maker")
+                },
+            ]
+        },
+        Chain(
+            testDescription:
+                "an inferred step between mappings whose numbers become smaller, and inferred steps around",
+            versions: [
+                lone(), lone(attribute("size", "Integer 64", default: "7")),
+                lone(attribute("size", "Integer 64") + note), lone(attribute("size", "Integer 16") + note),
+                lone(note), lone(note + attribute("last", default: "x")),
+            ], together: [true, true, true, true], rows: lines
+        ) {
+            [
+                SwiftMappingModel(from: "V2", to: "V3") {
+                    TransformEntity("Line") { Compute("size", "$source.size + $source.quantity") }
+                    TransformEntity("Maker")
+                },
+                SwiftMappingModel(from: "V4", to: "V5") {
+                    TransformEntity("Line") { Compute("quantity", "$source.size * 3") }
+                    TransformEntity("Maker")
+                },
             ]
         },
         Chain(
@@ -150,7 +207,35 @@ extension FusedMappingTests {
                 },
             ]
         },
+        Chain(
+            testDescription: "policies of several mappings before a mapping", versions: three, together: [false],
+            rows: lines
+        ) { first(NotingLine.self, makers: SparseMaker.self) },
+        Chain(
+            testDescription: "an inferred step before a hierarchy that is taken apart",
+            versions: [animals(), animals(note), apart], together: [false], rows: kinds
+        ) {
+            [
+                SwiftMappingModel(from: "V2", to: "V3") {
+                    TransformEntity("Cat", to: "Feline")
+                    TransformEntity("Dog", to: "Canine")
+                }
+            ]
+        },
     ]
+
+    /// Statements make the rows, whose pages follow from the batches.
+    static let appending = Chain(
+        testDescription: "a policy that appends to ordered relationships of rows that a mapping makes",
+        versions: [places(), places(note)], together: [], rows: placed
+    ) {
+        [
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Part")
+                TransformEntity("Whole", policy: AppendingWhole.self)
+            }
+        ]
+    }
 
     /// A policy breaks a rule of the version between.
     static let breakingPolicy = Chain(
@@ -159,4 +244,39 @@ extension FusedMappingTests {
             lone(), lone(attribute("note", extra: "maxValueString=\"9\"")), lone(note),
         ], together: [true], rows: lines
     ) { first(NotingLine.self) }
+
+    private static func places(_ part: String = "") -> String {
+        model(
+            entity("Part", attribute("text"), toOne("whole", "Whole", inverse: "parts"), part),
+            entity("Whole", attribute("name"), toMany("parts", "Part", inverse: "whole", ordered: true)))
+    }
+
+    private static let placed: @Sendable (Int) -> String = { count in
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+        INSERT INTO ZWHOLE (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i, 2, 1, 'whole ' || i FROM n;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+        INSERT INTO ZPART (Z_PK, Z_ENT, Z_OPT, ZTEXT, ZWHOLE, Z_FOK_WHOLE)
+        SELECT i, 1, 1, 'part ' || i, i % 40 + 1, i * 1024 FROM n;
+        """
+    }
+
+    private static func animals(_ own: String = "") -> String {
+        model(
+            entity("Animal", attribute("name"), own),
+            entity("Cat", parent: "Animal", attribute("lives", "Integer 16")),
+            entity("Dog", parent: "Animal", attribute("tricks", "Integer 16")))
+    }
+
+    private static let apart = model(
+        entity("Canine", attribute("name"), attribute("tricks", "Integer 16"), note),
+        entity("Feline", attribute("name"), attribute("lives", "Integer 16"), note))
+
+    private static let kinds: @Sendable (Int) -> String = { count in
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+        INSERT INTO ZANIMAL (Z_PK, Z_ENT, Z_OPT, ZNAME, ZLIVES, ZTRICKS)
+        SELECT i, i % 2 + 2, 1, 'animal ' || i, iif(i % 2, NULL, i % 9), iif(i % 2, i % 5, NULL) FROM n;
+        """
+    }
 }

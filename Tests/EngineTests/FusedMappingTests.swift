@@ -69,6 +69,17 @@ struct FusedMappingTests {
         }
     }
 
+    @Test("rows that a policy appends to ordered relationships have the same places on both engines")
+    func appended() throws {
+        let chain = Self.appending
+        let scenario = try Scenario(versions: chain.versions, rows: chain.rows(2_000))
+        for (place, engine) in [EngineChoice.statements, .auto].enumerated() {
+            _ = try Migration(Self.request(scenario, chain, output: "made-\(place)", engine: engine)).run()
+        }
+        let expected = try Database.dump(scenario.folder + "/made-0")
+        #expect(Self.difference(try Database.dump(scenario.folder + "/made-1"), expected) == nil)
+    }
+
     /// Whatever a run is given that goes on with another's work.
     struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -231,3 +231,18 @@ final class CountedLine: EntityMigrationPolicy {
         try manager.destinationInstance(forSource: sInstance, in: mapping)?.set("note", to: "one of \(count)")
     }
 }
+
+/// Adds a part behind the others of each whole.
+final class AppendingWhole: EntityMigrationPolicy {
+    override class var isIndependent: Bool { true }
+
+    override func createDestinationInstances(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        guard let whole = try manager.destinationInstance(forSource: sInstance, in: mapping) else { return }
+        let part = try manager.destinationContext.insert("Part")
+        try part.set("text", to: sInstance.string("name"))
+        try part.set("whole", to: whole)
+    }
+}

@@ -95,7 +95,9 @@ struct StepSequence {
         from index: Int, apart: Int, in work: borrowing WorkDirectory
     ) throws(EngineError) -> Range<Int> {
         let alone = index..<index + 1
-        if index < apart { return alone }
+        // The steps of a group whose first steps were made alone go on so, whatever has ended the run that did it.
+        let isInGroup = index > 0 && prepared.fusion.barriers[index] == nil
+        if index < apart || isInGroup { return alone }
         let group = prepared.fusion.group(from: index)
         for step in group.dropLast() where try place(step, in: work).hasFiles() { return alone }
         return group
@@ -204,7 +206,7 @@ struct StepSequence {
         if !step.methods.identity.isEmpty { options.jobs = options.pageJobs(pageSize: Int(source.pageSize)) }
         let place = place(index, in: work)
         let run = StepRun(
-            step: step, before: Array(prepared.steps[group].dropLast()),
+            step: step, before: group.dropLast().map { prepared.fusion.replacements[$0] ?? prepared.steps[$0] },
             plannedRows: first == 0 ? prepared.rows : [], following: Array(prepared.steps[(index + 1)...]),
             source: source, place: place,
             frameworkVersion: prepared.frameworkVersion, metadata: prepared.metadata, options: options,

@@ -36,10 +36,7 @@ struct MappingMethods {
             let reason = own ?? barrier.map { "“\($0)” comes before it, and may see its rows" }
             result[plan.index] = MethodChoice(method: reason == nil ? .pages : .statements, reason: reason)
             // It makes one row of each, with its key, and calls nobody; no place of it is counted on from.
-            let table = plan.destinationEntity.flatMap { objects.destination.table(of: $0) }
-            let hasPlaces =
-                table.map { objects.destination.layout.tables[$0].columns.contains { $0.role.isPlace } } ?? false
-            let isUnseen = !hasCode && plan.keeping == .always && plan.isIndependent && !hasPlaces
+            let isUnseen = !hasCode && plan.keeping == .always && plan.isIndependent && !hasPlaces(plan)
             if own != nil, !isUnseen { barrier = barrier ?? plan.description.name }
         }
         return result
@@ -77,10 +74,23 @@ struct MappingMethods {
         return method != .pages || plan.hasStage2Hook || !plan.relationships.isEmpty
     }
 
+    /// Whether a mapping without code makes rows with places in ordered relationships, from which others are counted on.
+    private func hasPlaces(_ plan: EntityMappingPlan) -> Bool {
+        guard plan.sourceEntity != nil, plan.description.policyClassName == nil,
+            let table = plan.destinationEntity.flatMap({ objects.destination.table(of: $0) })
+        else { return false }
+        return objects.destination.layout.tables[table].columns.contains { $0.role.isPlace }
+    }
+
     private func reason(against plan: EntityMappingPlan) -> String? {
         if !objects.isResumable { return "a policy or the manager of the step isn't resumable" }
         if plan.keeping == .ifFree { return "other mappings read its rows too" }
         if !plan.isIndependent { return "its rows aren't made independently of each other" }
+        if plan.description.policyClassName != nil, let packed = objects.mappings.first(where: { hasPlaces($0) }) {
+            return
+                "its policy may add to ordered relationships of rows that “\(packed.description.name)” makes, behind their "
+                + "largest places"
+        }
         guard let entity = plan.destinationEntity, let table = objects.destination.table(of: entity) else { return nil }
         if constrained.contains(objects.destination.tables[table].name.name.lowercased()) {
             return "a constraint of its table has an index"

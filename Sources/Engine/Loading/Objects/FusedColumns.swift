@@ -28,8 +28,8 @@ struct FusedColumns {
             affinities = objects.destination.layout.tables[table].columns.map { Affinity($0.declaredType) }
         }
 
-        /// Whether a policy makes its rows.
-        var isHooked: Bool { plan.description.policyClassName != nil }
+        /// Whether its plan tells which cells its rows follow from.
+        var tellsCells: Bool { plan.columns != nil }
 
         var fills: [EntityMappingPlan.ColumnFill] { plan.columns ?? [] }
 
@@ -75,8 +75,8 @@ struct FusedColumns {
     ///   - stops: of the steps, in their order.
     ///   - isWhole: whether another step takes the last one's records, and any of their cells.
     init(_ stops: [Stop], isWhole: Bool) {
-        // Code may read any cell.
-        guard let last = stops.last, !stops.contains(where: \.isHooked) else { return }
+        // Code, and the pass of an inferred step, may read any cell.
+        guard let last = stops.last, stops.allSatisfy(\.tellsCells) else { return }
         for (column, fill) in last.fills.enumerated() where stops.count > 1 && !isWhole {
             guard case .carry = fill else { continue }
             if let cell = Self.origin(of: column, stops) { direct[column] = cell }

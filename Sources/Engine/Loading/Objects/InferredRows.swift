@@ -159,12 +159,13 @@ final class InferredRowsInspection {
     ///   - batch: the records of the step before.
     ///   - limit: bytes that may be kept from the batch before.
     ///   - made: gets what is known of the rows.
+    ///   - keepsRecords: whether it gets their records too, which a hook's rows refer to until they are written.
     /// - Returns: the records, until the next batch.
     /// - Throws: the first row that can't be made.
     func make(
-        _ batch: RowBatch, keepingCapacity limit: Int, into made: inout MappedRows
+        _ batch: RowBatch, keepingCapacity limit: Int, into made: inout MappedRows, keepsRecords: Bool = false
     ) throws(EngineError) -> RowBatch {
-        let records = try maker.make(batch, keepingCapacity: limit)
+        let records = try maker.make(batch, keepingCapacity: limit, into: keepsRecords ? made.records : nil)
         inspection.begin(&made.findings)
         try inspectNumbers(of: batch, &made.findings)
         for row in 0..<records.count {

@@ -51,6 +51,9 @@ struct MappedPass {
         (self.model, self.plan, self.pages, destination, self.table) = (model, plan, pages, entity, table)
         self.way = way
         last = isProjected ? InferredRows(plan, ofLast: run.step, run.external) : nil
+        if isProjected, last == nil, !way.stops.isEmpty {
+            throw EngineError(rowsDontFit: "“\(plan.description.name)”: its rows have no pass")
+        }
     }
 
     /// Whether rows of the source get here.

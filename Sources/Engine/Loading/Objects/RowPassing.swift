@@ -28,6 +28,7 @@ final class RowPassing {
     private enum Link {
         case mapping(Making)
         case policy(PolicyRowMaker)
+        case inferred(InferredRowsInspection)
 
         /// A class, as makers can't be copied.
         final class Making {
@@ -82,6 +83,8 @@ final class RowPassing {
                     model.stores(ofStep: place), reading: form.rows.isBetween ? nil : model.readers[worker],
                     model.run.code, userInfo: model.between[place].policies?.manager.userInfo ?? [:])
                 links.append(.policy(PolicyRowMaker(form, hook)))
+            case .inferred(let form):
+                links.append(.inferred(try InferredRowsInspection(form.rows, form.questions)))
             }
         }
         return links
@@ -108,6 +111,8 @@ final class RowPassing {
                 rows = making.maker.records
             case .policy(let maker):
                 rows = try maker.make(rows, only: own, keepingCapacity: limit, into: &passed.made[place])
+            case .inferred(let maker):
+                rows = try maker.make(rows, keepingCapacity: limit, into: &passed.made[place], keepsRecords: true)
             }
             own = nil
         }
@@ -127,6 +132,7 @@ final class RowPassing {
             switch link {
             case .mapping(let making): making.maker.close()
             case .policy(let maker): maker.close()
+            case .inferred: break
             }
         }
     }

@@ -9,11 +9,14 @@ enum RowStop: Sendable {
     case mapping(MappedRowForm)
     /// Of a step between.
     case policy(PolicyRowForm)
+    /// Of an inferred step between, after mappings.
+    case inferred(InferredRowForm)
 
     var plan: EntityMappingPlan {
         switch self {
         case .mapping(let form): form.plan
         case .policy(let form): form.rows.plan
+        case .inferred(let form): form.plan
         }
     }
 
@@ -21,6 +24,7 @@ enum RowStop: Sendable {
         switch self {
         case .mapping(let form): form.input
         case .policy(let form): form.rows.input
+        case .inferred(let form): form.input
         }
     }
 
@@ -29,6 +33,7 @@ enum RowStop: Sendable {
         switch self {
         case .mapping(let form): form.destination
         case .policy(let form): form.destination
+        case .inferred(let form): form.destination
         }
     }
 
@@ -39,6 +44,7 @@ enum RowStop: Sendable {
         switch self {
         case .mapping(let form): form.versions
         case .policy(let form): form.rows.versions
+        case .inferred(let form): form.versions
         }
     }
 
@@ -73,5 +79,24 @@ struct PolicyRowForm: Sendable {
     /// Only a store could tell what becomes of the rows.
     func apart(_ reason: String) -> EngineError {
         EngineError(apart: "“\(rows.plan.description.name)” \(reason)", rows.versions)
+    }
+}
+
+/// By what an inferred step between makes rows: shared by workers.
+struct InferredRowForm: Sendable {
+    let rows: InferredRows
+    let plan: EntityMappingPlan
+    let input: MappedRowForm.Input
+    let questions: [RowQuestion]
+    /// Z_ENT of the new rows.
+    let destination: Int32
+    let versions: [String]
+
+    init(
+        _ rows: InferredRows, _ plan: EntityMappingPlan, of step: StepBetween, from input: MappedRowForm.Input,
+        to entity: Int32
+    ) {
+        (self.rows, self.plan, self.input, destination, versions) = (rows, plan, input, entity, step.step.versions)
+        questions = step.questions(ofTable: step.objects.destination.table(of: entity) ?? 0, entity: entity)
     }
 }

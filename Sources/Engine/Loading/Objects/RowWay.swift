@@ -93,17 +93,16 @@ struct RowWay {
         var input = first
         for (place, plan) in way.enumerated() {
             guard let entity = plan.destinationEntity else { return false }
+            let next = place + 1 < way.count ? way[place + 1] : self.plan
             // Only rows of the store itself have other rows around them.
             let store = place == 0 && first.reading != nil ? run.source : nil
             let step: MappedRowForm.Step
             if model.between.indices.contains(place) {
                 let between = model.between[place]
                 let columns = between.columns(of: entity, only: fused.needed[place])
-                if plan.description.policyClassName != nil {
-                    let rows = HookedRows(
-                        plan: plan, input: input, versions: between.step.versions, isBetween: store == nil)
-                    stops.append(.policy(PolicyRowForm(rows, of: between, columns, to: entity)))
-                    input = MappedRowForm.Input(place + 1 < way.count ? way[place + 1] : self.plan, from: columns)
+                if let found = try stop(plan, of: between, columns, from: input, isOfStore: store != nil) {
+                    stops.append(found.stop)
+                    input = MappedRowForm.Input(next, from: found.columns)
                     continue
                 }
                 step = MappedRowForm.Step(
@@ -126,10 +125,36 @@ struct RowWay {
             form.leavesRecords = pages == nil ? place + 1 == way.count : !form.keepsKeys
             stops.append(.mapping(form))
             // The last record is for whatever mapping follows.
-            input = MappedRowForm.Input(place + 1 < way.count ? way[place + 1] : self.plan, from: step.columns)
+            input = MappedRowForm.Input(next, from: step.columns)
         }
         self.input = input
         return true
+    }
+
+    /// A stop whose rows no mapping without code makes; nil where one does.
+    ///
+    /// - Parameters:
+    ///   - plan: the mapping of the step.
+    ///   - between: the step.
+    ///   - columns: of the records of a policy.
+    ///   - input: the rows that it takes.
+    ///   - isOfStore: whether these are the store's.
+    /// - Returns: the stop, and the columns of its records.
+    /// - Throws: a misfit where an inferred step has no pass for the rows.
+    private func stop(
+        _ plan: EntityMappingPlan, of between: StepBetween, _ columns: [PolicyRecordFormer.Column],
+        from input: MappedRowForm.Input, isOfStore: Bool
+    ) throws(EngineError) -> (stop: RowStop, columns: [PolicyRecordFormer.Column])? {
+        guard let entity = plan.destinationEntity else { return nil }
+        if between.step.projected != nil {
+            guard let rows = InferredRows(plan, ofLast: between.step, model.run.external) else {
+                throw EngineError(rowsDontFit: "“\(plan.description.name)”: its rows have no pass")
+            }
+            return (.inferred(InferredRowForm(rows, plan, of: between, from: input, to: entity)), rows.columns)
+        }
+        guard plan.description.policyClassName != nil else { return nil }
+        let rows = HookedRows(plan: plan, input: input, versions: between.step.versions, isBetween: !isOfStore)
+        return (.policy(PolicyRowForm(rows, of: between, columns, to: entity)), columns)
     }
 
     /// The cell of each column of the table at its end, in the rows that the mapping takes.
