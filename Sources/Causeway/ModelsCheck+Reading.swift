@@ -22,7 +22,12 @@ extension ModelsCheck {
     ) throws(MigrationError) {
         let record = try ShippedModels(reading: shipped)
         self = try MigrationError.wrapping { () throws(EngineError) in
-            let history = try ModelHistory(reading: models, edges: next)
+            let history: ModelHistory
+            do throws(EngineError) {
+                history = try ModelHistory(reading: models, edges: next)
+            } catch {
+                return try ModelsCheck(parts: models, record, shipped: shipped, thatDontFit: error)
+            }
             let library = try MappingLibrary(given: mappingModels, besideModels: models, code: code)
             let comparison = ShippedComparison(record, history)
             var check = ModelsCheck(
@@ -39,6 +44,36 @@ extension ModelsCheck {
             }
             return check
         }
+    }
+
+    /// Of models that aren't one any more: a version that has shipped may have been removed from some of them.
+    ///
+    /// - Throws: `error` where none was.
+    private init(
+        parts models: [String], _ record: ShippedModels, shipped: String, thatDontFit error: EngineError
+    ) throws(EngineError) {
+        guard error.kind == .plan, models.count > 1 else { throw error }
+        var bundles: [(path: String, history: ModelHistory)] = []
+        for path in models {
+            let history = try ModelHistory(reading: [path], edges: [:])
+            // A part with one version is in all of them.
+            if history.graph.versions.count > 1 { bundles.append((path, history)) }
+        }
+        var problems: [Problem] = []
+        for name in record.versions.keys.sorted() {
+            let others = bundles.filter { !$0.history.graph.versions.contains(name) }
+            guard others.count < bundles.count else { continue }
+            problems += others.map { path, _ in
+                Problem(
+                    kind: .shippedVersionRemoved,
+                    message: "\"\(name)\" has shipped and isn't in \(path) any more: its stores can't be identified",
+                    version: name, file: path)
+            }
+        }
+        guard !problems.isEmpty, let last = bundles.last else { throw error }
+        self.init(
+            models: models, shipped: shipped, currentVersion: last.history.currentVersion,
+            recorded: record.versions.keys.sorted(), unrecorded: [], problems: problems, notices: [error.message])
     }
 
     /// - Throws: `.busy`, which is no problem of the models.

@@ -86,6 +86,9 @@ public struct ModelsCommand: ParsableCommand {
             throw ValidationError(
                 "--mappings, --hashes and --all are for the report; --check prints all that it finds.")
         }
+        if hashes, output.chosen == .markdown {
+            throw ValidationError("--format markdown has no hashes; print them as text or JSON.")
+        }
         if !mappings, checking.file == nil, !mappingModels.isEmpty {
             throw ValidationError(
                 "--mapping needs --mappings or --check, which compare it with the versions; give one of them.")

@@ -107,6 +107,33 @@ struct ModelsCheckTests {
         #expect(mode == 0o600)
     }
 
+    @Test("hashes that a format doesn't have are refused")
+    func markdownHashes() throws {
+        let models = try Self.library()
+        let run = try models.run("models", "App.xcdatamodeld", "--hashes", "--format", "markdown")
+        #expect(run.status == 64 && run.errors.contains("no hashes"), "\(run.errors)")
+    }
+
+    @Test("a shipped version that is gone from one of two bundles is named", arguments: ["text", "github", "json"])
+    func removedFromOne(format: String) throws {
+        let models = try ModelFolder()
+        let pen = ModelFolder.entity("Pen", ModelFolder.attribute("ink"))
+        try models.bundle("App", [("V1", [Self.book]), ("V2", [Self.moreBook])], current: "V2")
+        try models.bundle("More", [("V1", [pen]), ("V2", [pen])], current: "V2")
+        func check(_ options: String...) throws -> ToolProcess {
+            try ToolProcess(
+                ["models", "App.xcdatamodeld", "More.xcdatamodeld", "--check", "shipped.json"] + options,
+                in: models.folder.url)
+        }
+        let recorded = try check("--record")
+        #expect(recorded.status == 0, "\(recorded.errors)")
+        try FileManager.default.removeItem(atPath: models.path("More.xcdatamodeld/V1.xcdatamodel"))
+        try models.bundle("More", [("V3", [pen])], current: "V2")
+        let run = try check("--format", format)
+        #expect(run.status == 3, "\(run.output)\(run.errors)")
+        #expect(run.output.contains("V1") && run.output.contains("More.xcdatamodeld"), "\(run.output)")
+    }
+
     @Test("an edited entity of a shipped version fails with 3, its file and line, in every format")
     func edited() throws {
         let models = try Self.recorded()

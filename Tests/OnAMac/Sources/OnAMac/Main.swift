@@ -50,8 +50,10 @@
                 default: throw Failure("no option \(option)")
                 }
             }
-            let lines = check.run()
-            for line in lines { print(line.text) }
+            let lines = check.run { line in
+                print(line.text)
+                fflush(stdout)
+            }
             return lines.contains { $0.outcome == .failed } ? 1 : 0
         }
     }

@@ -24,17 +24,21 @@
         }
 
         /// Tries everything; what can't be tried after a failure is skipped. The store itself stays as it is: Core Data
-        /// gets copies.
-        func run() -> [Line] {
+        /// gets copies. `tell` gets each line at once: an exception of Core Data ends the process.
+        func run(telling tell: (Line) -> Void) -> [Line] {
             let place = FileManager.default.temporaryDirectory.appending(path: "OnAMac-" + UUID().uuidString)
             defer { try? FileManager.default.removeItem(at: place) }
             var lines: [Line] = []
+            func add(_ outcome: Line.Outcome, _ what: String) {
+                lines.append(Line(outcome: outcome, what: what))
+                tell(lines[lines.count - 1])
+            }
             func attempt(_ what: String, _ body: () throws -> String) -> Bool {
                 do {
-                    lines.append(Line(outcome: .passed, what: "\(what): \(try body())"))
+                    add(.passed, "\(what): \(try body())")
                     return true
                 } catch {
-                    lines.append(Line(outcome: .failed, what: "\(what): \(reason(error))"))
+                    add(.failed, "\(what): \(reason(error))")
                     return false
                 }
             }
@@ -49,14 +53,14 @@
                 _ = attempt("walking all objects and links") { try opened.walk().text }
                 _ = attempt("saving a change and reading it back") { try opened.saveChange() }
             } else {
-                lines.append(Line(outcome: .skipped, what: "walking and saving: it isn't open"))
+                add(.skipped, "walking and saving: it isn't open")
             }
             if let source, let causeway {
                 _ = attempt("Core Data's own migration gives the same") {
                     try migrate(source, in: place.appending(path: "migrated"), comparedBy: causeway)
                 }
             } else {
-                lines.append(Line(outcome: .skipped, what: "Core Data's own migration: no --source and --causeway"))
+                add(.skipped, "Core Data's own migration: no --source and --causeway")
             }
             return lines
         }
