@@ -78,12 +78,16 @@ extension MigrationSession {
 
     private func carry(_ fill: KeyCarrying, to made: ObjectID) throws {
         guard let view = source.current?.view, !view.isNull(at: fill.key) else { return }
-        guard view.integer(at: fill.key) != nil else {
+        guard let key = view.integer(at: fill.key) else {
             throw ObjectError(
                 .type, "\(destination.name(made)).\(fill.name): the stored key isn't an integer")
         }
         let stored = fill.entity.flatMap { view.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) }
         guard let number = fill.numbers[stored ?? fill.declared] else { return }
+        guard destination.mayBeKept(key, of: number) else {
+            endedLinks += 1
+            return
+        }
         try destination.carry(fill.key, to: made, column: fill.column)
         // If the source doesn't tell the entity, the destination doesn't either.
         if let column = fill.entityColumn, fill.entity == nil || stored != nil {

@@ -67,7 +67,7 @@ extension MigrationSession {
             if !recorded.isEmpty { return recorded.compactMap(\.self) }
         }
         guard plans[mapping].keeping == .always, plans[mapping].sourceEntity == source.entity,
-            let entity = plans[mapping].destinationEntity
+            let entity = plans[mapping].destinationEntity, destination.mayBeKept(source.key, of: entity)
         else { return [] }
         let object = ObjectID(side: .destination, entity: entity, key: source.key)
         return try destination.exists(object) ? [object] : []

@@ -26,6 +26,8 @@ package final class MigrationSession {
     private(set) var row: RowInHand?
     /// In stage 2: the source row of the current destination row.
     private var pair: (source: ObjectID, destination: ObjectID)?
+    /// Links of rows so far that were carried no further, because they can't lead to a row.
+    package internal(set) var endedLinks = 0
     private var cancellation: (any Error)?
     /// Deletions in the destination when shared rows were last looked up.
     var deletionsSeen = 0

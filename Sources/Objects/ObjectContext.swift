@@ -70,6 +70,9 @@ public final class ObjectContext {
     package var sourceBatch: RowBatch?
     /// The key that the next new row of this entity takes over from its source row.
     package var keptKey: (entity: Int32, key: Int64)?
+    /// By table: the largest key that a row can have kept of its source row; larger ones are given to others. Empty where
+    /// that isn't known, or no row gets another key.
+    private let largestKeptKeys: [Int64]
     private var templates: [RowTemplate?]
     /// Attributes by Z_ENT − 1, then by handle; an entity's list is made when it is first needed.
     var attributes: [[AttributePlace?]]
@@ -87,7 +90,7 @@ public final class ObjectContext {
 
     package init(
         _ map: StorageMap, side: ObjectID.Side, mode: Mode, storeUUID: String, access: StoreAccess?,
-        capacity: Int = ObjectContext.defaultCapacity,
+        capacity: Int = ObjectContext.defaultCapacity, largestKeptKeys: [Int64] = [],
         content: @escaping ([UInt8]) throws(ObjectError) -> [UInt8]
     ) {
         self.map = map
@@ -95,7 +98,7 @@ public final class ObjectContext {
         self.mode = mode
         if case .detached = mode { isDetached = true } else { isDetached = false }
         self.storeUUID = storeUUID
-        self.capacity = capacity
+        (self.capacity, self.largestKeptKeys) = (capacity, largestKeptKeys)
         self.content = content
         let statements = access.map { StatementCache($0) }
         self.statements = statements
@@ -118,6 +121,14 @@ public final class ObjectContext {
     /// The row for people: `Entity p12`.
     func name(_ object: ObjectID) -> String {
         object.key > 0 ? "\(map.name(of: object.entity)) p\(object.key)" : "new \(map.name(of: object.entity))"
+    }
+
+    /// Whether a row can have kept this key of its source row.
+    ///
+    /// A link may lead to no row, by a key that is larger than all: a new row may get it, which isn't its target.
+    func mayBeKept(_ key: Int64, of entity: Int32) -> Bool {
+        guard let table = map.table(of: entity), largestKeptKeys.indices.contains(table) else { return true }
+        return key <= largestKeptKeys[table]
     }
 
     /// Whether changes can be written.

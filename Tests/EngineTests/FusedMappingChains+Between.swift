@@ -237,6 +237,41 @@ extension FusedMappingTests {
         ]
     }
 
+    /// Links to keys above all others, which rows with new keys get.
+    static let beyond = Chain(
+        testDescription: "links to no row, whose keys new rows get",
+        versions: [wholes(), wholes(note), joined], together: [true]
+    ) { count in
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))"
+        return """
+            \(numbers) INSERT INTO ZA (Z_PK, Z_ENT, Z_OPT, ZX) SELECT i, 1, 1, i FROM n;
+            \(numbers) INSERT INTO ZB (Z_PK, Z_ENT, Z_OPT, ZX) SELECT i, 2, 1, -i FROM n;
+            \(numbers) INSERT INTO ZREM (Z_PK, Z_ENT, Z_OPT, ZA, ZX) SELECT i, 3, 1, iif(i % 9, i, \(count) + i), i FROM n;
+            """
+    } mappings: {
+        [
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("A") { Compute("note", "'a'") }
+                TransformEntity("B")
+                TransformEntity("Rem")
+            },
+            SwiftMappingModel(from: "V2", to: "V3") {
+                TransformEntity("A", to: "Whole")
+                TransformEntity("B", to: "Whole")
+                TransformEntity("Rem") { Link("a", from: "a", through: "AToWhole") }
+            },
+        ]
+    }
+
+    private static func wholes(_ own: String = "") -> String {
+        let x = attribute("x", "Integer 32")
+        return model(entity("A", x, own), entity("B", x, own), entity("Rem", x, toOne("a", "A")))
+    }
+
+    private static let joined = model(
+        entity("Rem", attribute("x", "Integer 32"), toOne("a", "Whole")),
+        entity("Whole", attribute("x", "Integer 32"), note))
+
     /// A policy breaks a rule of the version between.
     static let breakingPolicy = Chain(
         testDescription: "a policy's row that breaks a rule of the version between",

@@ -3,6 +3,7 @@ import CausewayMapping
 import CausewayObjects
 import CausewayPlanning
 import CausewayPreparation
+import CausewaySQLite
 import CausewayStores
 import Foundation
 import Testing
@@ -78,6 +79,20 @@ struct FusedMappingTests {
         }
         let expected = try Database.dump(scenario.folder + "/made-0")
         #expect(Self.difference(try Database.dump(scenario.folder + "/made-1"), expected) == nil)
+    }
+
+    @Test(
+        "a link to no row ends, though a new row gets its key", arguments: [EngineChoice.auto, .statements],
+        [true, false])
+    func beyond(engine: EngineChoice, fuses: Bool) throws {
+        let chain = Self.beyond
+        let scenario = try Scenario(versions: chain.versions, rows: chain.rows(1_000))
+        _ = try Migration(Self.request(scenario, chain, output: "made", fuses: fuses, engine: engine)).run()
+        let store = try Connection(path: scenario.folder + "/made", mode: .readOnly, hardening: .own)
+        var links = try store.prepare("SELECT count(*), sum(ZA IS NULL), sum(ZA = ZX) FROM ZREM")
+        let hasLinks = try links.step()
+        try #require(hasLinks)
+        #expect((0...2).map { links.int64(at: $0) } == [1_000, 111, 889])
     }
 
     /// Whatever a run is given that goes on with another's work.

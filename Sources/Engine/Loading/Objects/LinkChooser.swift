@@ -22,6 +22,8 @@ struct LinkChooser: Sendable {
     private struct Rows: Sendable {
         let entity: Int64
         let keys: KeyRuns?
+        /// The largest key that one of them can have kept.
+        let largest: Int64
     }
 
     private let options: [Option]
@@ -32,10 +34,11 @@ struct LinkChooser: Sendable {
     ///   - choice: what is chosen.
     ///   - mappings: of the step.
     ///   - keys: of the rows of a mapping that gives new ones.
+    ///   - largestKept: the largest key that a row of an entity can have kept.
     /// - Throws: what reading them throws.
     init(
         _ choice: EntityMappingPlan.LinkChoice, _ mappings: [EntityMappingPlan],
-        keys: (Int) throws(EngineError) -> KeyRuns?
+        keys: (Int) throws(EngineError) -> KeyRuns?, largestKept: (Int32) -> Int64
     ) throws(EngineError) {
         var options: [Option] = []
         for option in choice.options {
@@ -43,7 +46,8 @@ struct LinkChooser: Sendable {
             for (number, place) in option.targets {
                 let target = mappings[place]
                 let own = target.keeping == .always ? nil : try keys(place) ?? KeyRuns([])
-                targets[number] = Rows(entity: Int64(target.destinationEntity ?? 0), keys: own)
+                let entity = target.destinationEntity ?? 0
+                targets[number] = Rows(entity: Int64(entity), keys: own, largest: largestKept(entity))
             }
             options.append(Option(option: option, targets: targets))
         }
@@ -65,8 +69,9 @@ struct LinkChooser: Sendable {
             }
             let stored = each.option.entity.flatMap { row.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) }
             guard let target = each.targets[stored ?? each.option.declared] else { return nil }
-            guard let keys = target.keys else { return Target(key: key, entity: target.entity) }
-            if let key = keys.destination(of: key) { return Target(key: key, entity: target.entity) }
+            // A link to no row may have a key that a new row gets.
+            let found = target.keys.map { $0.destination(of: key) } ?? (key <= target.largest ? key : nil)
+            if let found { return Target(key: found, entity: target.entity) }
             ended += 1
             return nil
         }

@@ -86,6 +86,8 @@ struct MappedRowForm: Sendable {
     let versions: [String]
     /// By key: where rows don't tell their targets' entity.
     private let declared: [Int64]
+    /// By key: the largest that a target can have kept; a new row may have a larger one.
+    private let largest: [Int64]
 
     /// What a form needs of the step.
     struct Step {
@@ -100,6 +102,8 @@ struct MappedRowForm: Sendable {
         /// In which the source rows' targets are; nil where there is none.
         let store: SourceStore?
         let cancellation: Cancellation
+        /// By table: the largest keys that its rows can have kept; empty where none gets another.
+        var largestKeptKeys: [Int64] = []
     }
 
     /// nil where rows need more than their source rows.
@@ -114,6 +118,10 @@ struct MappedRowForm: Sendable {
         (versions, source, direct) = (step.versions, step.objects.source, step.direct)
         destination = entity
         declared = plan.keys.map { key in key.numbers[key.declared].map { Int64($0) } ?? 0 }
+        largest = plan.keys.map { key in
+            let place = key.numbers.values.first.flatMap { map.table(of: $0) }
+            return place.flatMap { step.largestKeptKeys.indices.contains($0) ? step.largestKeptKeys[$0] : nil } ?? .max
+        }
         columns = try MappedRowColumns(
             fills, of: plan, step.columns, from: input, step.direct, step.objects.source, in: step.store,
             step.cancellation)
@@ -141,6 +149,14 @@ struct MappedRowForm: Sendable {
         if stored == nil { return declared[key] }
         return plan.keys[key].numbers[stored ?? 0].map { Int64($0) } ?? 0
     }
+
+    /// Whether the target of a link can have kept its key.
+    ///
+    /// - Parameters:
+    ///   - key: to which the link leads.
+    ///   - link: its place among the mapping's keys.
+    /// - Returns: true also where no row gets another key.
+    func mayBeKept(_ key: Int64, of link: Int) -> Bool { key <= largest[link] }
 
     func error(_ error: any Error, row: String?) -> EngineError {
         error as? EngineError

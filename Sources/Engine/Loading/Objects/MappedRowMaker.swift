@@ -178,7 +178,7 @@ struct MappedRowMaker: ~Copyable {
 
     /// Adds the record of the row in hand.
     private mutating func form(_ row: Int, _ ended: inout Int) throws {
-        for place in links.indices { links[place].target = try target(of: links[place]) }
+        for place in links.indices { links[place].target = try target(of: links[place], &ended) }
         for place in choosers.indices { chosen[place] = try choosers[place].target(source, &ended) }
         writer.begin()
         var place = 0
@@ -278,13 +278,18 @@ struct MappedRowMaker: ~Copyable {
     }
 
     /// Z_ENT of what a link leads to; 0 where there is none, or its rows aren't migrated.
-    private func target(of link: Link) throws -> Int64 {
+    private func target(of link: Link, _ ended: inout Int) throws -> Int64 {
         if source.isNull(at: link.key) { return 0 }
-        guard source.integer(at: link.key) != nil else {
+        guard let key = source.integer(at: link.key) else {
             let name = form.plan.keys[link.fill].relationship.name
             throw ObjectError(.type, "\(form.entityName) p\(source.rowid).\(name): the stored key isn't an integer")
         }
         let stored = link.entity < 0 ? nil : source.integer(at: link.entity).map { Int32(truncatingIfNeeded: $0) }
-        return form.number(ofTarget: stored, of: link.fill)
+        let target = form.number(ofTarget: stored, of: link.fill)
+        guard target == 0 || form.mayBeKept(key, of: link.fill) else {
+            ended += 1
+            return 0
+        }
+        return target
     }
 }

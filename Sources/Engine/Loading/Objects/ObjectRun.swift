@@ -44,7 +44,8 @@ struct ObjectRun {
         let keys = KeySource(KeySpace(last: last))
         let readers = try source.companions(1 + max(1, options.jobs))
         let stores = ObjectStores(
-            objects: objects, storeUUID: source.metadata.uuid, external: external, now: options.now)
+            objects: objects, storeUUID: source.metadata.uuid, external: external, now: options.now,
+            largestKeptKeys: last)
         let associations = try EngineError.at(scratchPath) {
             try Associations(
                 StoreAccess { sql throws(SQLiteError) in try scratch.connection.prepare(sql, persistent: true) })

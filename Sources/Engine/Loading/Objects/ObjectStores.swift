@@ -12,6 +12,8 @@ struct ObjectStores: Sendable {
     let external: ExternalValues
     /// Seconds since 2001: the value of `now()` in the whole step.
     let now: Double
+    /// By table of the new store: what `ObjectContext` says. Empty for a step between, all of whose rows keep their keys.
+    var largestKeptKeys: [Int64] = []
 
     func source(_ reader: SourceReader) -> ObjectContext {
         ObjectContext(
@@ -30,13 +32,13 @@ struct ObjectStores: Sendable {
     func destination(_ staging: ObjectStaging, keys: KeySource) -> ObjectContext {
         ObjectContext(
             objects.destination, side: .destination, mode: .writable(keys, staging), storeUUID: storeUUID,
-            access: staging.access, content: external.content(ofProperty:))
+            access: staging.access, largestKeptKeys: largestKeptKeys, content: external.content(ofProperty:))
     }
 
     func detached() -> ObjectContext {
         ObjectContext(
             objects.destination, side: .destination, mode: .detached, storeUUID: storeUUID, access: nil,
-            content: external.content(ofProperty:))
+            largestKeptKeys: largestKeptKeys, content: external.content(ofProperty:))
     }
 
     /// The session of one thread.

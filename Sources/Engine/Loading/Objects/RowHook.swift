@@ -55,6 +55,7 @@ final class RowHook {
     /// - Throws: the policy's error; a misfit where it has asked for what isn't there.
     func process(_ batch: RowBatch, only own: [Int]? = nil) throws(EngineError) -> Outcome {
         var outcome = Outcome()
+        let ended = session.endedLinks
         do throws(EngineError) {
             if let own {
                 for row in own { try process(row, of: batch, &outcome) }
@@ -66,6 +67,7 @@ final class RowHook {
             throw error
         }
         try rows.checkAsked(session)
+        outcome.endedLinks += session.endedLinks - ended
         outcome.readsLinks = session.source.asked.links
         return outcome
     }

@@ -118,7 +118,7 @@ struct RowWay {
                     questions: inspection.questions,
                     choosers: try plan.choices.map { choice throws(EngineError) in try model.chooser(choice, of: plan)
                     },
-                    store: store, cancellation: run.cancellation)
+                    store: store, cancellation: run.cancellation, largestKeptKeys: model.lastKeys)
             }
             guard var form = try MappedRowForm(plan, of: step, from: input) else { return false }
             // A hook's rows refer to cells of their source rows until they are written.

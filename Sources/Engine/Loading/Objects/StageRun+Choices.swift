@@ -35,6 +35,11 @@ extension StageRun {
     ) throws(EngineError) -> LinkChooser {
         var choice = choice
         if try !isKnown(choice, of: plan) { choice.options = [] }
-        return try LinkChooser(choice, mappings) { place throws(EngineError) in try keys(of: place) }
+        let map = run.objects.destination
+        return try LinkChooser(choice, mappings) { place throws(EngineError) in
+            try keys(of: place)
+        } largestKept: { entity in
+            map.table(of: entity).map { lastKeys[$0] } ?? .max
+        }
     }
 }
