@@ -198,6 +198,29 @@ struct WorkEstimateTests {
         #expect(fractions == fractions.sorted())
     }
 
+    @Test("rows that only statements move aren't taken for done when the indexes of kept tables are")
+    func statementsAlone() {
+        var run = Run(
+            WorkPlan(
+                [
+                    WorkPlan.Phase(.copying, step: 0, seconds: 1, rows: 500),
+                    WorkPlan.Phase(.statementRows, step: 0, seconds: 8, rows: 500),
+                    WorkPlan.Phase(.indexes, step: 0, seconds: 4), WorkPlan.Phase(.swap, seconds: 1),
+                ], rowsOfStep: 1_000))
+        run.tell(.stepBegan(versions: ["a", "b"], index: 0, count: 1, rows: 0))
+        run.tell(.phaseBegan("copying pages"))
+        run.move(500...500, perSecond: 100)
+        run.tell(.phaseBegan("indexes"))
+        #expect(run.wait(0.5).fraction < 0.3)
+        run.tell(.passBegan(title: "Post"))
+        run.move(600...700, perSecond: 62.5)
+        let half = run.wait(0)
+        run.move(800...1_000, perSecond: 62.5)
+        #expect(half.fraction < 0.5 && run.wait(0).fraction > half.fraction + 0.2)
+        // Indexes and swap are left.
+        #expect((3...7).contains(half.remainingSeconds.map { $0 - 4.8 } ?? 0))
+    }
+
     @Test("steps that were to run together and don't have work of their own")
     func apart() {
         var run = Run()

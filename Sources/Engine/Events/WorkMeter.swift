@@ -62,7 +62,7 @@ package struct WorkMeter: Sendable {
         case .prepared(let prepared): begin(WorkPlan(prepared, verification: verification), now: now)
         case .stepBegan(_, let index, let count, _): beginStep(index, of: count)
         case .passBegan(let title):
-            enter(.rows, "rows")
+            enter(hasPagesLeft ? .rows : .statementRows, "rows")
             shown.pass = title
         case .progress(let rows, let bytes, let total):
             (shown.rows, shown.bytes, shown.totalRows) = (rows, bytes, total)
@@ -118,6 +118,14 @@ package struct WorkMeter: Sendable {
         phases.insert(contentsOf: copies, at: place + 1)
     }
 
+    /// Whether rows come that pages move: they come first.
+    private var hasPagesLeft: Bool {
+        func isOpen(_ kind: WorkPlan.Kind) -> Bool? {
+            phases.first { $0.plan.kind == kind && $0.plan.step == step }.map { !$0.isClosed && $0.share < 1 }
+        }
+        return isOpen(.rows) ?? false || isOpen(.statementRows) == nil
+    }
+
     private mutating func enter(_ kind: WorkPlan.Kind, _ name: String) {
         (shown.phase, shown.pass) = (name, nil)
         let isOfRun = kind == .check || kind == .swap
@@ -133,8 +141,12 @@ package struct WorkMeter: Sendable {
     /// Rows that statements move come after indexes that pages fill.
     private func mayGoOn(_ place: Int, before kind: WorkPlan.Kind) -> Bool {
         let phase = phases[place]
-        return phase.plan.kind == .rows && phase.plan.step == step && kind <= .indexes && phase.isMeasured
-            && phase.share < 0.9
+        guard phase.plan.step == step, kind <= .indexes, !phase.isClosed, phase.share < 0.9 else { return false }
+        return switch phase.plan.kind {
+        case .rows: phase.isMeasured
+        case .statementRows: phase.plan.rows > 0
+        default: false
+        }
     }
 
     private mutating func close(_ place: Int) {

@@ -4,9 +4,9 @@ package import CausewayPreparation
 /// How much work each phase of a run is, as far as the plan tells: seconds at rates that one machine has shown. Only their
 /// proportions matter, since a run measures how fast it really is (`WorkMeter`).
 package struct WorkPlan: Hashable, Sendable {
-    /// Kinds of phases, in the order in which a step has them.
+    /// Kinds of phases, in the order in which a step has them; rows that statements move come after those of pages.
     package enum Kind: Int, Comparable, CaseIterable, Sendable {
-        case check, copying, rows, relationships, validation, indexes, handlers, verification, swap
+        case check, copying, rows, statementRows, relationships, validation, indexes, handlers, verification, swap
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
@@ -36,13 +36,14 @@ package struct WorkPlan: Hashable, Sendable {
 
     /// Bytes of the store that a second is enough for, on the 2 cores of the README's measurements.
     private enum Rate {
-        static let check = 800e6
+        static let check = 420e6
         static let copying = 1_000e6
         static let pages = 200e6
-        static let statements = 40e6
+        static let statements = 65e6
         static let objects = 12e6
         static let linking = 100e6
         static let indexes = 120e6
+        static let statementIndexes = 55e6
         static let quick = 400e6
         static let full = 60e6
         static let swap = 5_000e6
@@ -79,6 +80,7 @@ package struct WorkPlan: Hashable, Sendable {
         }
         let kept = step.methods.beginning == .copy ? share { step.keeps(table: $0.destinationTable) } : 0
         let pages = share { step.methods.tables[$0.destinationTable]?.method == .rebuild }
+        let others = max(0, 1 - kept - pages)
         func append(_ kind: Kind, _ share: Double, _ rate: Double, rows: Double = 0) {
             phases.append(
                 Phase(
@@ -91,10 +93,12 @@ package struct WorkPlan: Hashable, Sendable {
             append(.relationships, 1, Rate.linking)
             append(.validation, 1, Rate.linking)
         } else {
-            let others = max(0, 1 - kept - pages)
-            append(.rows, 1, 1 / (pages / Rate.pages + others / Rate.statements + 1e-12), rows: 1 - kept)
+            if pages > 1e-9 { append(.rows, pages, Rate.pages, rows: pages) }
+            if others > 1e-9 { append(.statementRows, others, Rate.statements, rows: others) }
         }
-        append(.indexes, 1 - kept, Rate.indexes)
+        // SQLite makes those of rows that statements move.
+        let slow = step.objects == nil ? others * (Rate.indexes / Rate.statementIndexes - 1) : 0
+        append(.indexes, 1 - kept + slow, Rate.indexes)
         if !prepared.handlers[last].isEmpty { append(.handlers, 1, Rate.objects) }
         switch verification {
         case .none: append(.verification, 0, 1)
