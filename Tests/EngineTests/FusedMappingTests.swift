@@ -125,16 +125,7 @@ struct FusedMappingTests {
         let stop = change.stops[turn % 2]
         var request = Self.request(scenario, chain, output: "stopped", batchRows: 300)
         request.options.checkpointInterval = 0
-        let cancellation = Cancellation()
-        var seen = 0
-        let error = try? failure {
-            _ = try Migration(request, cancellation: cancellation) { event in
-                guard case .progress = event else { return }
-                seen += 1
-                if seen == stop { cancellation.cancel() }
-            }.run()
-        }
-        if error != nil {
+        if try Scenario.isStopped(request, atProgress: stop) {
             (request.options.batchRows, request.options.jobs) = (7, 3)
             // Not after every seven rows: a commit takes milliseconds on a slow disk.
             request.options.checkpointInterval = 5

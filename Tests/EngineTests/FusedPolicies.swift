@@ -113,7 +113,7 @@ final class LinkedLine: EntityMigrationPolicy {
 }
 
 /// Reads all makers before the first row.
-final class PreparedLine: EntityMigrationPolicy {
+class PreparedLine: EntityMigrationPolicy {
     override class var isIndependent: Bool { true }
     private var count = 0
 
@@ -127,6 +127,11 @@ final class PreparedLine: EntityMigrationPolicy {
         try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
         try manager.destinationInstance(forSource: sInstance, in: mapping)?.set("note", to: "one of \(count)")
     }
+}
+
+/// The same, and links nothing in stage 2.
+final class CountedLine: PreparedLine {
+    override class var createsRelationships: Bool { false }
 }
 
 /// Is called by expressions.
@@ -211,24 +216,6 @@ final class CountingLine: EntityMigrationPolicy {
 
     override func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
         if try manager.destinationContext.count(FetchRequest("Line")) == 0 { throw None() }
-    }
-}
-
-/// Counts all makers before the first row.
-final class CountedLine: EntityMigrationPolicy {
-    override class var isIndependent: Bool { true }
-    override class var createsRelationships: Bool { false }
-    private var count = 0
-
-    override func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {
-        count = (try? manager.sourceContext.count(FetchRequest("Maker"))) ?? -1
-    }
-
-    override func createDestinationInstances(
-        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
-    ) throws {
-        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
-        try manager.destinationInstance(forSource: sInstance, in: mapping)?.set("note", to: "one of \(count)")
     }
 }
 

@@ -321,16 +321,7 @@ struct MappedRowTests {
         for stop in [1, 2, 3, 5, 8] {
             var request = Self.request(scenario, change, .auto, output: "stopped.sqlite")
             request.options.checkpointInterval = 0
-            let cancellation = Cancellation()
-            var seen = 0
-            let error = try? failure {
-                _ = try Migration(request, cancellation: cancellation) { event in
-                    guard case .progress = event else { return }
-                    seen += 1
-                    if seen == stop { cancellation.cancel() }
-                }.run()
-            }
-            if error != nil {
+            if try Scenario.isStopped(request, atProgress: stop) {
                 request.options.batchRows = 7
                 request.options.jobs = 3
                 request.verification = .full

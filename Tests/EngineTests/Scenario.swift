@@ -220,6 +220,26 @@ func snapshot(_ folder: String) throws -> [String: String] {
     return result
 }
 
+extension Scenario {
+    /// Runs a migration that is interrupted at one of its progress events.
+    ///
+    /// - Returns: false where it ended before.
+    static func isStopped(_ request: MigrationRequest, atProgress stop: Int) throws -> Bool {
+        let cancellation = Cancellation()
+        var seen = 0
+        do {
+            _ = try Migration(request, cancellation: cancellation) { event in
+                guard case .progress = event else { return }
+                seen += 1
+                if seen == stop { cancellation.cancel() }
+            }.run()
+            return false
+        } catch  where error.kind == .interrupted {
+            return true
+        }
+    }
+}
+
 /// The error that `body` must throw.
 func failure(_ body: () throws -> Void) throws -> EngineError {
     do {

@@ -62,14 +62,16 @@ package struct WorkMeter: Sendable {
         case .prepared(let prepared): begin(WorkPlan(prepared, verification: verification), now: now)
         case .stepBegan(_, let index, let count, _): beginStep(index, of: count)
         case .passBegan(let title):
-            enter(hasPagesLeft ? .rows : .statementRows, "rows")
+            enter(current(.rows, .statementRows), "rows")
             shown.pass = title
         case .progress(let rows, let bytes, let total):
             (shown.rows, shown.bytes, shown.totalRows) = (rows, bytes, total)
             measureRows()
         case .advanced(let share): if let current { measure(current, share) }
         case .passEnded: shown.pass = nil
-        case .phaseBegan(let name): enter(Self.kind(of: name), name)
+        case .phaseBegan(let name):
+            let kind = Self.kind(of: name)
+            enter(kind == .indexes ? current(.indexes, .statementIndexes) : kind, name)
         case .resumed(let step, let rows):
             isResuming = true
             rowsBefore = min(rows, rowsBefore + rowsOfStep * (self.step == step ? 0 : max(0, step - (self.step ?? 0))))
@@ -118,12 +120,13 @@ package struct WorkMeter: Sendable {
         phases.insert(contentsOf: copies, at: place + 1)
     }
 
-    /// Whether rows come that pages move: they come first.
-    private var hasPagesLeft: Bool {
-        func isOpen(_ kind: WorkPlan.Kind) -> Bool? {
-            phases.first { $0.plan.kind == kind && $0.plan.step == step }.map { !$0.isClosed && $0.share < 1 }
-        }
-        return isOpen(.rows) ?? false || isOpen(.statementRows) == nil
+    /// Of two kinds of work that have one name, the one that comes now: that of pages is done first.
+    private func current(_ ofPages: WorkPlan.Kind, _ ofStatements: WorkPlan.Kind) -> WorkPlan.Kind {
+        let own = phases.filter { $0.plan.step == step }
+        guard let first = own.first(where: { $0.plan.kind == ofPages }) else { return ofStatements }
+        guard own.contains(where: { $0.plan.kind == ofStatements }) else { return ofPages }
+        let isPast = current.map { phases[$0].plan.kind > ofPages } ?? false
+        return first.isClosed || first.share >= 1 || isPast ? ofStatements : ofPages
     }
 
     private mutating func enter(_ kind: WorkPlan.Kind, _ name: String) {
@@ -138,15 +141,11 @@ package struct WorkMeter: Sendable {
         current = place
     }
 
-    /// Rows that statements move come after indexes that pages fill.
+    /// Of mappings, some may move rows by statements after the indexes of the others.
     private func mayGoOn(_ place: Int, before kind: WorkPlan.Kind) -> Bool {
         let phase = phases[place]
-        guard phase.plan.step == step, kind <= .indexes, !phase.isClosed, phase.share < 0.9 else { return false }
-        return switch phase.plan.kind {
-        case .rows: phase.isMeasured
-        case .statementRows: phase.plan.rows > 0
-        default: false
-        }
+        return phase.plan.kind == .rows && phase.plan.step == step && kind == .indexes && phase.isMeasured
+            && phase.share < 0.9
     }
 
     private mutating func close(_ place: Int) {
@@ -194,19 +193,19 @@ package struct WorkMeter: Sendable {
 
     /// A plan isn't wrong by more than this.
     private static let slownesses = 0.001...10_000.0
-    /// Part of a phase's work, and seconds, that say something about its rate.
-    private static let tellingShare = 0.005
+    /// Part of a phase's work that says something about its rate: statements may work long before their first row. Less
+    /// counts where nothing else is known.
+    private static let tellingShare = 0.2
+    private static let leastTellingShare = 0.005
+    /// Seconds that say something.
     private static let tellingSeconds = 0.1
 
     private var slowness: Slowness {
-        var sums: [WorkPlan.Kind: (seconds: Double, earned: Double)] = [:]
-        var whole = 0.0
-        for phase in phases {
-            whole += phase.plan.seconds * (1 - phase.credit)
-            guard phase.earned > 0, phase.isClosed || phase.share - phase.credit >= Self.tellingShare else { continue }
-            sums[phase.plan.kind, default: (0, 0)].seconds += phase.seconds
-            sums[phase.plan.kind, default: (0, 0)].earned += phase.earned
+        var sums = measured(atLeast: Self.tellingShare)
+        if sums.values.allSatisfy({ $0.seconds < Self.tellingSeconds }) {
+            sums = measured(atLeast: Self.leastTellingShare)
         }
+        let whole = phases.reduce(0) { $0 + $1.plan.seconds * (1 - $1.credit) }
         func ratio(_ seconds: Double, _ earned: Double) -> Double {
             min(max(seconds / earned, Self.slownesses.lowerBound), Self.slownesses.upperBound)
         }
@@ -226,6 +225,16 @@ package struct WorkMeter: Sendable {
         }
         result.known = whole > 0 ? earned / whole : 0
         return result
+    }
+
+    /// By kind: seconds of this run, and the work that was done in them, of phases that are so far.
+    private func measured(atLeast share: Double) -> [WorkPlan.Kind: (seconds: Double, earned: Double)] {
+        var sums: [WorkPlan.Kind: (seconds: Double, earned: Double)] = [:]
+        for phase in phases where phase.earned > 0 && (phase.isClosed || phase.share - phase.credit >= share) {
+            sums[phase.plan.kind, default: (0, 0)].seconds += phase.seconds
+            sums[phase.plan.kind, default: (0, 0)].earned += phase.earned
+        }
+        return sums
     }
 
     /// Part of a phase that counts by time at most.

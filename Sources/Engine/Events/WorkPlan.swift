@@ -4,9 +4,10 @@ package import CausewayPreparation
 /// How much work each phase of a run is, as far as the plan tells: seconds at rates that one machine has shown. Only their
 /// proportions matter, since a run measures how fast it really is (`WorkMeter`).
 package struct WorkPlan: Hashable, Sendable {
-    /// Kinds of phases, in the order in which a step has them; rows that statements move come after those of pages.
+    /// Kinds of phases, in the order in which a step has them. What statements make comes after rows and indexes of pages.
     package enum Kind: Int, Comparable, CaseIterable, Sendable {
-        case check, copying, rows, statementRows, relationships, validation, indexes, handlers, verification, swap
+        case check, copying, rows, indexes, statementRows, relationships, validation, statementIndexes, handlers
+        case verification, swap
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
@@ -89,16 +90,22 @@ package struct WorkPlan: Hashable, Sendable {
         }
         if kept > 0 { append(.copying, kept, Rate.copying, rows: kept) }
         if step.objects != nil {
-            append(.rows, 1, Rate.objects, rows: 1)
+            let isByPages = !step.methods.mappingsByPages.isEmpty
+            append(isByPages ? .rows : .statementRows, 1, Rate.objects, rows: 1)
+            if isByPages { append(.indexes, 1, Rate.indexes) }
             append(.relationships, 1, Rate.linking)
             append(.validation, 1, Rate.linking)
+            if !isByPages { append(.statementIndexes, 1, Rate.statementIndexes) }
         } else {
-            if pages > 1e-9 { append(.rows, pages, Rate.pages, rows: pages) }
-            if others > 1e-9 { append(.statementRows, others, Rate.statements, rows: others) }
+            if pages > 1e-9 {
+                append(.rows, pages, Rate.pages, rows: pages)
+                append(.indexes, pages, Rate.indexes)
+            }
+            if others > 1e-9 {
+                append(.statementRows, others, Rate.statements, rows: others)
+                append(.statementIndexes, others, Rate.statementIndexes)
+            }
         }
-        // SQLite makes those of rows that statements move.
-        let slow = step.objects == nil ? others * (Rate.indexes / Rate.statementIndexes - 1) : 0
-        append(.indexes, 1 - kept + slow, Rate.indexes)
         if !prepared.handlers[last].isEmpty { append(.handlers, 1, Rate.objects) }
         switch verification {
         case .none: append(.verification, 0, 1)
