@@ -43,6 +43,8 @@ package struct WorkPlan: Hashable, Sendable {
         static let statements = 65e6
         static let objects = 12e6
         static let linking = 100e6
+        /// Links that stage 2 looks up, by statements.
+        static let relating = 4.5e6
         static let indexes = 120e6
         static let statementIndexes = 55e6
         static let quick = 400e6
@@ -89,11 +91,17 @@ package struct WorkPlan: Hashable, Sendable {
                     rows: Int(rows * Double(rowsOfStep))))
         }
         if kept > 0 { append(.copying, kept, Rate.copying, rows: kept) }
-        if step.objects != nil {
+        if let objects = step.objects {
             let isByPages = !step.methods.mappingsByPages.isEmpty
             append(isByPages ? .rows : .statementRows, 1, Rate.objects, rows: 1)
             if isByPages { append(.indexes, 1, Rate.indexes) }
-            append(.relationships, 1, Rate.linking)
+            let related = objects.mappings.map { $0.hasStage2Hook || !$0.relationships.isEmpty }
+            // As rows are counted of the first step alone, each mapping counts the same in others.
+            let isCounted = group.lowerBound == 0 && prepared.objectRows.count == related.count
+            let sizes = isCounted ? prepared.objectRows.map { Double($0) } : related.map { _ in 1 }
+            let all = max(1, sizes.reduce(0, +))
+            let part = zip(sizes, related).reduce(0) { $0 + ($1.1 ? $1.0 : 0) } / all
+            append(.relationships, part > 0 ? part * Rate.linking / Rate.relating : 1, Rate.linking)
             append(.validation, 1, Rate.linking)
             if !isByPages { append(.statementIndexes, 1, Rate.statementIndexes) }
         } else {

@@ -12,6 +12,18 @@ struct RelatePass {
     let model: StageRun
     let plan: EntityMappingPlan
     let policy: EntityMigrationPolicy
+    /// Of stage 2.
+    let part: Part
+
+    /// What the rows of a mapping are of all that stage 2 reads.
+    struct Part {
+        let before: Double
+        let own: Double
+        let whole: Double
+
+        /// How far stage 2 is once this many of the mapping's rows are linked.
+        func share(after rows: Int) -> Double { (before + min(Double(rows), own)) / whole }
+    }
 
     /// Associations that are read at a time.
     private static let pageSize = 4_096
@@ -45,6 +57,7 @@ struct RelatePass {
                 cursor.rows += batch.count
                 if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
                 try run.ledger.advance(to: cursor)
+                run.events(.advanced(share: part.share(after: cursor.rows)))
             }
             session.leaveRow()
         }
@@ -144,6 +157,7 @@ struct RelatePass {
             cursor.rows += page.count
             (cursor.entity, cursor.key, cursor.ordinal) = (Int64(place.entity), place.source, place.ordinal)
             try run.ledger.advance(to: cursor)
+            run.events(.advanced(share: part.share(after: cursor.rows)))
         }
         if rows != nil { session.leaveRow() }
         try run.ledger.leave()

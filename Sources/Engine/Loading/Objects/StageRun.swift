@@ -181,10 +181,19 @@ struct StageRun {
         }
         try linkByKeys(&progress, joins: joins)
         run.events(.phaseBegan("relationships"))
-        if mappings.contains(where: { needsRelating($0) }) { try makeLinkIndexes() }
+        let related = mappings.filter { needsRelating($0) }
+        if !related.isEmpty { try makeLinkIndexes() }
+        // By the rows of each, of which stage 2 reads as many again.
+        let weights = related.map { plan in
+            Double(max(1, plan.destinationEntity.flatMap { keys.rowCounts[$0] } ?? 1))
+        }
         for (plan, policy) in zip(mappings, policies) {
             let mapping = take(plan, policy)
-            if needsRelating(plan) { try RelatePass(model: self, plan: plan, policy: policy).relate() }
+            if let place = related.firstIndex(where: { $0.index == plan.index }) {
+                let part = RelatePass.Part(
+                    before: weights[..<place].reduce(0, +), own: weights[place], whole: weights.reduce(0, +))
+                try RelatePass(model: self, plan: plan, policy: policy, part: part).relate()
+            }
             try ledger.once("related \(plan.index)") { () throws(EngineError) in
                 try hook(plan) { try policy.endRelationshipCreation(forMapping: mapping, manager: manager) }
                 try settle()
