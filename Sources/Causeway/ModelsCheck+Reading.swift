@@ -21,28 +21,33 @@ extension ModelsCheck {
         stores: [String] = [], code: MigrationCode = MigrationCode()
     ) throws(MigrationError) {
         let record = try ShippedModels(reading: shipped)
-        self = try MigrationError.wrapping { () throws(EngineError) in
-            let history: ModelHistory
-            do throws(EngineError) {
-                history = try ModelHistory(reading: models, edges: next)
-            } catch {
-                return try ModelsCheck(parts: models, record, shipped: shipped, thatDontFit: error)
+        let history: ModelHistory
+        do {
+            history = try ModelHistory(reading: models, edges: next)
+        } catch {
+            self = try MigrationError.wrapping { () throws(EngineError) in
+                try ModelsCheck(parts: models, record, shipped: shipped, thatDontFit: error)
             }
-            let library = try MappingLibrary(given: mappingModels, besideModels: models, code: code)
-            let comparison = ShippedComparison(record, history)
-            var check = ModelsCheck(
-                models: models, shipped: shipped, currentVersion: history.currentVersion,
-                recorded: record.versions.keys.sorted(), unrecorded: comparison.unrecorded,
-                problems: comparison.problems, notices: history.notices + comparison.notices)
-            let steps = HistoryCheck(history: history, library: library)
-            check.problems += steps.steps() + steps.mappingModels()
-            for store in stores {
-                var options = MigrationOptions()
-                (options.next, options.mappingModels) = (next, mappingModels)
-                let migrator = Migrator(store: store, models: models, options: options, code: code)
-                if let problem = try Self.problem(of: migrator, history) { check.problems.append(problem) }
+            return
+        }
+        let library = try MigrationError.wrapping { () throws(EngineError) in
+            try MappingLibrary(given: mappingModels, besideModels: models, code: code)
+        }
+        let comparison = ShippedComparison(record, history)
+        self.init(
+            models: models, shipped: shipped, currentVersion: history.currentVersion,
+            recorded: record.versions.keys.sorted(), unrecorded: comparison.unrecorded,
+            problems: comparison.problems, notices: history.notices + comparison.notices)
+        let steps = HistoryCheck(history: history, library: library)
+        problems += steps.steps() + steps.mappingModels()
+        for store in stores {
+            var options = MigrationOptions()
+            (options.next, options.mappingModels) = (next, mappingModels)
+            let migrator = Migrator(store: store, models: models, options: options, code: code)
+            let problem = try BusyStore(store).run { () throws(MigrationError) in
+                try MigrationError.wrapping { () throws(EngineError) in try Self.problem(of: migrator, history) }
             }
-            return check
+            if let problem { problems.append(problem) }
         }
     }
 

@@ -28,17 +28,10 @@ public struct BackupsCommand: ParsableCommand {
         completion: .file())
     var models: [String] = []
 
-    @OptionGroup var output: FormatArguments
+    @OptionGroup var output: FormatArguments<ListFormat>
 
     /// For the argument parser.
     public init() {}
-
-    /// Refuses formats that a list doesn't have.
-    ///
-    /// - Throws: `ValidationError`, which exits with 64.
-    public func validate() throws {
-        try output.require([.text, .json], of: "backups")
-    }
 
     /// Reads and prints.
     public func run() throws {

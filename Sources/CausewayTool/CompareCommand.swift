@@ -40,15 +40,10 @@ public struct CompareCommand: ParsableCommand {
     @Flag(help: "Match rows by content and links instead of by primary key.")
     var moduloKeys = false
 
-    @OptionGroup var output: FormatArguments
+    @OptionGroup var output: FormatArguments<ReportFormat>
 
     /// For the argument parser.
     public init() {}
-
-    /// Refuses a format that a comparison doesn't have.
-    public func validate() throws {
-        try output.require([.text, .markdown, .json], of: "compare")
-    }
 
     /// Compares and prints; exits with 1 where the stores differ.
     public func run() throws {
@@ -64,7 +59,7 @@ public struct CompareCommand: ParsableCommand {
         switch output.chosen {
         case .json: try printResult([try JSONText.document(comparison)])
         case .markdown: try printResult(text.markdown)
-        case .text, .github: try printResult(text.lines)
+        case .text: try printResult(text.lines)
         }
         if !comparison.isEqual { throw ExitCode(MigrationError.Code.different.exitCode) }
     }

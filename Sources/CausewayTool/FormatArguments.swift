@@ -1,23 +1,33 @@
 import ArgumentParser
 
-/// How a command prints what it found.
-enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
+/// How a command prints what it found: a case for each format that it has.
+protocol OutputFormat: CaseIterable, Equatable, ExpressibleByArgument, RawRepresentable, Sendable
+where RawValue == String {
     /// For a person at a terminal.
-    case text
-    /// For a pull request: tables and a diagram.
-    case markdown
+    static var text: Self { get }
     /// For a program.
-    case json
-    /// GitHub's annotations, which mark lines of a pull request.
-    case github
+    static var json: Self { get }
+}
+
+/// Of commands that list things.
+enum ListFormat: String, OutputFormat {
+    case text, json
+}
+
+/// Of commands whose report may go into a pull request: tables and a diagram.
+enum ReportFormat: String, OutputFormat {
+    case text, markdown, json
+}
+
+/// Of `models`, whose check may also mark lines of a pull request.
+enum ModelsFormat: String, OutputFormat {
+    case text, markdown, json, github
 }
 
 /// How a command prints; `--json` is the short form of `--format json`.
-struct FormatArguments: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "How to print: text, markdown, json or github, where the command has it.", valueName: "format"))
-    var format: OutputFormat?
+struct FormatArguments<Format: OutputFormat>: ParsableArguments {
+    @Option(help: ArgumentHelp("How to print.", valueName: "format"))
+    var format: Format?
 
     @Flag(help: "Print JSON, as --format json.")
     var json = false
@@ -30,17 +40,19 @@ struct FormatArguments: ParsableArguments {
     }
 
     /// The format that was asked for; text without a word.
-    var chosen: OutputFormat { json ? .json : format ?? .text }
+    var chosen: Format { json ? .json : format ?? .text }
+}
 
-    /// Refuses a format that a command doesn't have.
+extension FormatArguments<ModelsFormat> {
+    /// Refuses a format that only other forms of the command have.
     ///
     /// - Parameters:
-    ///   - formats: those that it has.
-    ///   - command: what it is called in the message.
+    ///   - formats: those that this form has.
+    ///   - form: what it is called in the message.
     /// - Throws: `ValidationError`, which exits with 64.
-    func require(_ formats: [OutputFormat], of command: String) throws {
+    func require(_ formats: [ModelsFormat], of form: String) throws {
         guard !formats.contains(chosen) else { return }
         let names = formats.map(\.rawValue).joined(separator: ", ")
-        throw ValidationError("\(command) prints \(names); it has no format \(chosen.rawValue).")
+        throw ValidationError("\(form) prints \(names); it has no format \(chosen.rawValue).")
     }
 }

@@ -34,15 +34,10 @@ public struct InspectCommand: ParsableCommand {
     @Flag(help: "Show everything: long lists whole, and --sizes.")
     var all = false
 
-    @OptionGroup var output: FormatArguments
+    @OptionGroup var output: FormatArguments<ListFormat>
 
     /// For the argument parser.
     public init() {}
-
-    /// Refuses formats that an inspection doesn't have.
-    public func validate() throws {
-        try output.require([.text, .json], of: "inspect")
-    }
 
     /// Inspects and prints.
     public func run() throws {

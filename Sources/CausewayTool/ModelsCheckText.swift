@@ -8,7 +8,7 @@ import Causeway
 
 /// What `models --check` prints.
 enum ModelsCheckText {
-    static func lines(_ check: ModelsCheck, _ format: OutputFormat) throws -> [String] {
+    static func lines(_ check: ModelsCheck, _ format: ModelsFormat) throws -> [String] {
         let end =
             check.problems.isEmpty
             ? "Nothing is wrong" : Figures.count(check.problems.count, "problem", "problems")
@@ -26,7 +26,7 @@ enum ModelsCheckText {
         }
     }
 
-    static func lines(_ recording: ShippedModelsRecording, _ format: OutputFormat) throws -> [String] {
+    static func lines(_ recording: ShippedModelsRecording, _ format: ModelsFormat) throws -> [String] {
         let isWritten = recording.problems.isEmpty
         let end =
             isWritten

@@ -66,7 +66,7 @@ public struct ModelsCommand: ParsableCommand {
 
     @OptionGroup var checking: ModelsCheckArguments
 
-    @OptionGroup var output: FormatArguments
+    @OptionGroup var output: FormatArguments<ModelsFormat>
 
     private static func isMappingModel(_ path: String) -> Bool {
         [".xcmappingmodel", ".cdm"].contains { path.hasSuffix($0) || path.hasSuffix($0 + "/") }

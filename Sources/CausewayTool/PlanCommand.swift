@@ -23,14 +23,13 @@ public struct PlanCommand: ParsableCommand {
     @Flag(help: "Show every change; without it, long lists are cut.")
     var all = false
 
-    @OptionGroup var output: FormatArguments
+    @OptionGroup var output: FormatArguments<ReportFormat>
 
     /// For the argument parser.
     public init() {}
 
-    /// Refuses formats that a plan doesn't have, and stores that can't be planned in one call.
+    /// Refuses stores that can't be planned in one call.
     public func validate() throws {
-        try output.require([.text, .markdown, .json], of: "plan")
         if arguments.stores.count > 1 { _ = try StoreShares(arguments) }
     }
 
@@ -51,7 +50,7 @@ public struct PlanCommand: ParsableCommand {
         switch output.chosen {
         case .json: try printResult([try JSONText.document(plan)])
         case .markdown: try printResult(PlanMarkdown(plan: plan).lines)
-        case .text, .github:
+        case .text:
             try printResult(PlanText(plan: plan, showsSQL: sql, layout: .output(showsAll: all)).lines)
         }
     }
