@@ -208,9 +208,17 @@ extension FusedMappingTests {
             ]
         },
         Chain(
-            testDescription: "policies of several mappings before a mapping", versions: three, together: [false],
+            testDescription: "policies of several mappings before a mapping", versions: three, together: [true],
             rows: lines
         ) { first(NotingLine.self, makers: SparseMaker.self) },
+        Chain(
+            testDescription: "policies of several mappings, of which one tells the other something", versions: three,
+            together: [true], rows: lines, fallsBack: true
+        ) { first(TellingLine.self, makers: ToldMaker.self) },
+        Chain(
+            testDescription: "policies of several mappings, of which one leaves something at its end", versions: three,
+            together: [true], rows: lines, fallsBack: true
+        ) { first(TellingLine.self, makers: SparseMaker.self) },
         Chain(
             testDescription: "an inferred step before a hierarchy that is taken apart",
             versions: [animals(), animals(note), apart], together: [false], rows: kinds

@@ -233,3 +233,33 @@ final class AppendingWhole: EntityMigrationPolicy {
         try part.set("whole", to: whole)
     }
 }
+
+/// Leaves something in the manager once its rows are made.
+final class TellingLine: EntityMigrationPolicy {
+    override class var isIndependent: Bool { true }
+    override class var createsRelationships: Bool { false }
+
+    override func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
+        manager.userInfo["line"] = 7
+    }
+}
+
+/// Takes what is in the manager before its own rows are made.
+final class ToldMaker: EntityMigrationPolicy {
+    override class var isIndependent: Bool { true }
+    override class var createsRelationships: Bool { false }
+
+    override func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {
+        manager.userInfo["told"] = manager.userInfo["line"] ?? 3
+    }
+
+    override func createDestinationInstances(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        guard let told = manager.userInfo["told"] as? Int,
+            let maker = try manager.destinationInstance(forSource: sInstance, in: mapping)
+        else { return }
+        try maker.set("rank", to: .integer(Int64(told)))
+    }
+}

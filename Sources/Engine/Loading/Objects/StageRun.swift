@@ -182,16 +182,19 @@ struct StageRun {
         try linkByKeys(&progress, joins: joins)
         run.events(.phaseBegan("relationships"))
         let related = mappings.filter { needsRelating($0) }
-        if !related.isEmpty { try makeLinkIndexes() }
         // By the rows of each, of which stage 2 reads as many again.
         let weights = related.map { plan in
             Double(max(1, plan.destinationEntity.flatMap { keys.rowCounts[$0] } ?? 1))
         }
+        let indexes = related.isEmpty ? [] : LinkIndex.needed(by: run, rows: keys.rowCounts)
+        let indexing = indexes.reduce(0) { $0 + $1.weight }
+        let whole = indexing + weights.reduce(0, +)
+        try make(indexes, ofWhole: whole)
         for (plan, policy) in zip(mappings, policies) {
             let mapping = take(plan, policy)
             if let place = related.firstIndex(where: { $0.index == plan.index }) {
                 let part = RelatePass.Part(
-                    before: weights[..<place].reduce(0, +), own: weights[place], whole: weights.reduce(0, +))
+                    before: weights[..<place].reduce(indexing, +), own: weights[place], whole: whole)
                 try RelatePass(model: self, plan: plan, policy: policy, part: part).relate()
             }
             try ledger.once("related \(plan.index)") { () throws(EngineError) in
@@ -322,16 +325,15 @@ struct StageRun {
         return !checks.isEmpty && doubts.isDisjoint(with: checks)
     }
 
-    /// Members of to-manys are found by the keys at their other end: without an index each look-up would read the table.
-    private func makeLinkIndexes() throws(EngineError) {
-        for (place, statement) in run.step.statements.modelStatements.enumerated() {
-            guard let index = statement.index, run.step.layout.findsMembers(index),
-                !run.step.methods.makes(index: statement.name)
-            else { continue }
-            try ledger.once("link index \(place)") { () throws(EngineError) in
-                try staging.connection.execute(statement.sql)
-                state.objects.indexes.insert(statement.sql)
+    private func make(_ indexes: [LinkIndex], ofWhole whole: Double) throws(EngineError) {
+        var done = 0.0
+        for index in indexes {
+            try ledger.once("link index \(index.place)") { () throws(EngineError) in
+                try staging.connection.execute(index.sql)
+                state.objects.indexes.insert(index.sql)
             }
+            done += index.weight
+            run.events(.advanced(share: done / whole))
         }
     }
 
