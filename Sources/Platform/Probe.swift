@@ -117,6 +117,16 @@ package enum UnsafeBaseline {
     #endif
 }
 
+/// A run under the harness: every batch has as many rows as the flag says, so that few rows have many batches.
+package enum SmallBatches {
+    #if DEBUG || CAUSEWAY_HARNESS
+        package static let isOn = Setting("CAUSEWAY_SMALL_BATCHES") != nil
+    #else
+        @inlinable
+        package static var isOn: Bool { false }
+    #endif
+}
+
 #if DEBUG || CAUSEWAY_HARNESS
     internal import Synchronization
 

@@ -81,6 +81,26 @@ struct FusedMappingTests {
         #expect(Self.difference(try Database.dump(scenario.folder + "/made-1"), expected) == nil)
     }
 
+    @Test("whose rows statements write are the same bytes for any batches, workers, and stops", arguments: all)
+    func bytesByStatement(_ chain: Chain) throws {
+        let scenario = try Scenario(versions: chain.versions, rows: chain.rows(3_000))
+        var first: Data?
+        for (jobs, batchRows) in [(1, 1_024), (3, 7), (2, 300)] {
+            var request = Self.request(
+                scenario, chain, output: "made-\(jobs)", engine: .statements, batchRows: batchRows, jobs: jobs)
+            request.options.mappingBatchRows = 1_024
+            if jobs == 2 {
+                request.options.checkpointInterval = 0
+                _ = try Scenario.isStopped(request, atProgress: 3)
+                request.options.jobs = 1
+            }
+            if try !FileManager.default.fileExists(atPath: #require(request.output)) { _ = try Migration(request).run() }
+            let bytes = try Self.bytes(request.output)
+            if let first { #expect(bytes == first, "\(jobs) workers") }
+            first = first ?? bytes
+        }
+    }
+
     @Test(
         "a link to no row ends, though a new row gets its key", arguments: [EngineChoice.auto, .statements],
         [true, false])

@@ -111,7 +111,7 @@ final class Scenario {
     ) -> MigrationRequest {
         var request = MigrationRequest(
             store: store, models: models, output: output, target: target,
-            options: EngineOptions(batchRows: batchRows, jobs: jobs))
+            options: EngineOptions(batchRows: batchRows, mappingBatchRows: batchRows, jobs: jobs))
         request.fusesSteps = fuses
         request.options.engine = engine
         return request

@@ -59,6 +59,8 @@ package struct VerifiedRecord: Codable, Hashable, Sendable {
     package var migration: String
     /// Counted from 1.
     package var step: Int
+    /// How many steps before it have run together with it; nil in records of older versions.
+    package var stepsBefore: Int?
     package var rows: Int
     package var bytes: Int
     package var dropped: Int

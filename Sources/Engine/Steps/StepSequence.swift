@@ -232,7 +232,8 @@ struct StepSequence {
         outcome.warnings += result.notices
         try place.sync()
         let record = VerifiedRecord(
-            result, plan, step: index + 1, progress, files.marks, verification: request.verification)
+            result, plan, step: index + 1, stepsBefore: group.count - 1, progress, files.marks,
+            verification: request.verification)
         // Durably before the last one's: without its store they say nothing.
         var records: [VerifiedRecord] = []
         for step in group.dropLast() { records.append(VerifiedRecord(ofStep: step + 1, before: record)) }
@@ -253,17 +254,19 @@ struct StepSequence {
             outcome.rejectedRows += record.rejected
             outcome.quarantinedRows += record.quarantined
             outcome.unreadBytes += record.unreadBytes ?? 0
-            if record.quarantined > 0 { outcome.warnings.append(quarantineWarning(record, step: index)) }
+            // What steps did that ran together is in the last one's record.
+            let together = max(0, index - (record.stepsBefore ?? 0))..<index + 1
+            let versions = prepared.versions(of: together).joined(separator: " → ")
+            if record.quarantined > 0 { outcome.warnings.append("\(versions): \(Self.quarantined(record))") }
             if record.endedLinks > 0 {
-                let versions = prepared.steps[index].versions.joined(separator: " → ")
                 outcome.warnings.append(
                     "\(versions): \(record.endedLinks) links ended, because their rows were not made")
             }
         }
     }
 
-    private func quarantineWarning(_ record: VerifiedRecord, step: Int) -> String {
-        var text = "\(prepared.steps[step].versions.joined(separator: " → ")): quarantined rows: \(record.quarantined)"
+    private static func quarantined(_ record: VerifiedRecord) -> String {
+        var text = "quarantined rows: \(record.quarantined)"
         if record.quarantinedLinks > 0 { text += "; links to them that ended: \(record.quarantinedLinks)" }
         if record.bereftRows > 0 { text += "; rows that lack a mandatory object now: \(record.bereftRows)" }
         return text
@@ -276,16 +279,17 @@ extension VerifiedRecord {
         self = later
         self.step = step
         (rows, bytes, dropped, made, endedLinks) = (0, 0, 0, 0, 0)
+        stepsBefore = nil
         (violations, defaulted, rejected) = (0, 0, 0)
         (quarantined, quarantinedLinks, bereftRows, unreadBytes) = (0, 0, 0, nil)
         passes = []
     }
 
     init(
-        _ result: StepResult, _ plan: PlanRecord, step: Int, _ progress: Progress, _ marks: SideFileMarks,
-        verification: VerificationLevel
+        _ result: StepResult, _ plan: PlanRecord, step: Int, stepsBefore: Int, _ progress: Progress,
+        _ marks: SideFileMarks, verification: VerificationLevel
     ) {
-        self.verification = verification
+        (self.verification, self.stepsBefore) = (verification, stepsBefore)
         fingerprint = plan.fingerprint.text
         migration = plan.migration
         self.step = step

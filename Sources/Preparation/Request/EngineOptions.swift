@@ -7,6 +7,9 @@ package struct EngineOptions: Hashable, Sendable {
     package var batchRows: Int
     /// Approximate bytes in a batch.
     package var batchBytes: Int
+    /// Most rows in a batch of a mapping's rows that statements write, table by table: another number makes other pages,
+    /// so that no flag says it.
+    package var mappingBatchRows: Int
     /// Worker threads, at least 1.
     package var jobs: Int
     /// What `now()` gives in expressions, in seconds since 2001-01-01 UTC: one time for the whole run.
@@ -28,12 +31,13 @@ package struct EngineOptions: Hashable, Sendable {
     package var splices = true
 
     package init(
-        batchRows: Int = 4_096, batchBytes: Int = 1 << 20, jobs: Int,
+        batchRows: Int = 4_096, batchBytes: Int = 1 << 20, mappingBatchRows: Int = 1_024, jobs: Int,
         now: Double = WallClock.secondsSinceReferenceDate(), checkpointInterval: Double = 5,
         compressionLevel: Int32 = 3, memoryLimit: Int? = nil
     ) {
         self.batchRows = batchRows
         self.batchBytes = batchBytes
+        self.mappingBatchRows = mappingBatchRows
         self.jobs = jobs
         self.now = now
         self.checkpointInterval = checkpointInterval
@@ -49,6 +53,12 @@ package struct EngineOptions: Hashable, Sendable {
     package static func memoryBytes(jobs: Int, batchBytes: Int) -> Int {
         // Each has two halves: rows read, and rows to write.
         2 * poolSize(jobs: max(1, jobs)) * batchBytes
+    }
+
+    /// Bytes of such a batch: they follow from no option, but for a limit of the memory that leaves no room for them.
+    package var mappingBatchBytes: Int {
+        let batches = Self.memoryBytes(jobs: jobs, batchBytes: 1)
+        return min(64 << 10, max(4_096, (memoryLimit ?? .max) / batches))
     }
 
     /// Bytes of a batch of the page engine: 256 pages, at most 4 MiB. It follows from the page size alone, because the last

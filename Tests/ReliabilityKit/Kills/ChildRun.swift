@@ -184,6 +184,7 @@ package struct ChildRun: Sendable {
         // A trap must end the process at once: a backtrace isn't read here.
         variables["SWIFT_BACKTRACE"] = "enable=no"
         variables["CAUSEWAY_HARNESS"] = "1"
+        variables["CAUSEWAY_SMALL_BATCHES"] = "1"
         variables.merge(extra) { _, new in new }
         return variables.map { "\($0.key)=\($0.value)" }
     }

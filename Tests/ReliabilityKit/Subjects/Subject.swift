@@ -156,7 +156,8 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     ) throws -> MigrationRequest {
         var request = MigrationRequest(
             store: store, models: models,
-            options: EngineOptions(batchRows: batchRows, jobs: jobs, now: 0, checkpointInterval: 0))
+            options: EngineOptions(
+                batchRows: batchRows, mappingBatchRows: batchRows, jobs: jobs, now: 0, checkpointInterval: 0))
         request.fusesSteps = stepsTogether > 1
         request.options.engine = engine
         request.code = try SubjectCode.code(for: chain)

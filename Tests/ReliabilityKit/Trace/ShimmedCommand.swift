@@ -60,6 +60,7 @@ package struct ShimmedCommand: Sendable {
     private func surroundings(trace: String, counts: String) throws -> [String: String] {
         var result = ProcessInfo.processInfo.environment
         result["CAUSEWAY_HARNESS"] = "1"
+        result["CAUSEWAY_SMALL_BATCHES"] = "1"
         result["LD_PRELOAD"] = try Package.faultShim()
         result["CAUSEWAY_FAULT_ROOT"] = root
         result["CAUSEWAY_FAULT_COUNT"] = counts

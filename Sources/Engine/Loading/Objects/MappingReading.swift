@@ -37,18 +37,18 @@ struct MappingReading: Sendable {
         let root: Int
     }
 
-    /// By a statement.
+    /// By a statement. The rows of each batch are written table by table, so that batches decide where pages are: they
+    /// follow from the store alone, too.
     init(_ plan: EntityMappingPlan, to purpose: Purpose, of source: SourceStore, options: EngineOptions) {
         (shape, cells) = Self.content(of: plan, purpose)
         (title, self.source) = (plan.description.name, source)
-        limits = BatchLimits(rows: options.batchRows, bytes: options.batchBytes)
+        limits = BatchLimits(rows: options.mappingBatchRows, bytes: options.mappingBatchBytes)
         (map, table, entities, numbers) = (nil, nil, nil, 0...0)
         affinities = Self.affinities(of: shape, in: source)
     }
 
     /// Most rows of a batch that becomes pages: what a policy makes of one can be many times as large.
     private static let rowsAtATime = 4_096
-
     /// Out of pages, where the table's records can be read without SQLite and all of its rows are the mapping's: where
     /// others are among them, each mapping would read these too. Batches follow from the store alone, so that pages do.
     ///
