@@ -94,7 +94,9 @@ struct FusedMappingTests {
                 _ = try Scenario.isStopped(request, atProgress: 3)
                 request.options.jobs = 1
             }
-            if try !FileManager.default.fileExists(atPath: #require(request.output)) { _ = try Migration(request).run() }
+            if try !FileManager.default.fileExists(atPath: #require(request.output)) {
+                _ = try Migration(request).run()
+            }
             let bytes = try Self.bytes(request.output)
             if let first { #expect(bytes == first, "\(jobs) workers") }
             first = first ?? bytes
