@@ -17,12 +17,17 @@ extension MigrationPlan {
         diskBytes = prepared.diskBytes
         let works = prepared.steps.flatMap(\.works)
         let hasPages = works.contains { $0.method == .rebuild }
+        let hasMappings = prepared.steps.contains { step in
+            step.objects?.mappings.contains { step.methods.mappings[$0.index]?.method != .pages } == true
+        }
         let hasSorting = works.contains { $0.indexes.contains { $0.method.writesPages } }
         memoryBytes = max(
             EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes),
             hasPages
                 ? EngineOptions.pageMemoryBytes(
                     jobs: options.pageJobs(pageSize: prepared.pageSize), pageSize: prepared.pageSize) : 0,
+            hasMappings
+                ? EngineOptions.memoryBytes(jobs: options.mappingJobs, batchBytes: options.mappingBatchBytes) : 0,
             hasSorting ? options.sortMemoryBytes : 0)
         walBreak = prepared.walBreak
         warnings = prepared.warnings + prepared.notices

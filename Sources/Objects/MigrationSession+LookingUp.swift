@@ -7,6 +7,8 @@ extension MigrationSession {
     /// The associations, including those of the rows so far.
     private func complete() throws(ObjectError) -> Associations {
         guard let associations else {
+            // A hook may swallow the error.
+            destination.asked.others = true
             throw ObjectError(
                 .detached, "an independent policy can't look up associations: they are complete only after stage 1")
         }
@@ -105,6 +107,7 @@ extension MigrationSession {
         _ entity: String, _ attribute: PropertyKey, _ value: Value
     ) throws(ObjectError) -> (object: ObjectID, isNew: Bool) {
         guard let associations else {
+            destination.asked.others = true
             throw ObjectError(.detached, "an independent policy can't share rows with other rows; make it dependent")
         }
         let number = try destination.number(of: entity)

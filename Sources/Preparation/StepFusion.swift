@@ -78,12 +78,10 @@ package struct StepFusion: Sendable {
         /// What of the last needs a store of its own, before it or after it.
         var barrier: String? {
             let (step, isFirst, code) = (last, steps.count == 1, code)
-            // The hooks of one come before the rows of the next, and may tell it something by what the manager has. Its
-            // `userInfo` is looked at while they run.
+            // The hooks of one come before the rows of the next, and may tell it something: by `userInfo`, or by what the
+            // app has besides.
             let policies = step.objects?.mappings.filter { $0.description.policyClassName != nil } ?? []
-            if policies.count > 1, code.hasOwnManager {
-                return "of the step before, several mappings have policies, which \(code.managerType) serves in turn"
-            }
+            if policies.count > 1 { return "of the step before, several mappings have policies" }
             return StepFusion.barrier(of: step) { plan in
                 StepFusion.barrier(of: plan, step) ?? StepFusion.barrier(ofPolicy: plan, isFirst: isFirst, code)
             }.map { "of the step before, \($0)" }

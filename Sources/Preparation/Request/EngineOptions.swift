@@ -55,10 +55,19 @@ package struct EngineOptions: Hashable, Sendable {
         2 * poolSize(jobs: max(1, jobs)) * batchBytes
     }
 
-    /// Bytes of such a batch: they follow from no option, but for a limit of the memory that leaves no room for them.
+    /// Bytes of such a batch: they follow from no option, but for a limit of the memory that has no room for those of one
+    /// worker.
     package var mappingBatchBytes: Int {
-        let batches = Self.memoryBytes(jobs: jobs, batchBytes: 1)
-        return min(64 << 10, max(4_096, (memoryLimit ?? .max) / batches))
+        min(256 << 10, max(4_096, (memoryLimit ?? .max) / Self.memoryBytes(jobs: 1, batchBytes: 1)))
+    }
+
+    /// Workers of such a mapping: as many as are asked for and `memoryLimit` has room for, 1 at least.
+    package var mappingJobs: Int {
+        var result = max(1, jobs)
+        while result > 1, Self.memoryBytes(jobs: result, batchBytes: mappingBatchBytes) > memoryLimit ?? .max {
+            result -= 1
+        }
+        return result
     }
 
     /// Bytes of a batch of the page engine: 256 pages, at most 4 MiB. It follows from the page size alone, because the last

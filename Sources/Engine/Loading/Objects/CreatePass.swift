@@ -89,7 +89,8 @@ struct CreatePass {
     // MARK: - On all workers
 
     private func runOnWorkers(_ progress: inout Progress) throws(EngineError) {
-        let jobs = min(max(1, run.options.jobs), model.readers.count)
+        let wanted = pages == nil ? run.options.mappingJobs : max(1, run.options.jobs)
+        let jobs = min(wanted, model.readers.count)
         let map = model.session.destination.map
         let steps = way.stops.count
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
