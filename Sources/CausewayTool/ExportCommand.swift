@@ -57,12 +57,14 @@ public struct ExportCommand: ParsableCommand {
     var entity: [String] = []
 
     @Option(
-        name: .customLong("where"),
+        name: .customLong("where"), parsing: .unconditional,
         help: ArgumentHelp(
             "Export the objects for which a predicate holds, for example 'year > 2000'.", valueName: "predicate"))
     var predicate: String?
 
-    @Option(help: ArgumentHelp("Export at most this many objects of each entity.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Export at most this many objects of each entity.", valueName: "number"))
     var limit: Int?
 
     @Flag(

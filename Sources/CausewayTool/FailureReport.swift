@@ -41,7 +41,7 @@ struct FailureReport: Encodable {
     func lines(aboutStore: Bool) -> [String] {
         // A line feed in a store's path would make two messages of one.
         let head = store.map { headline.replacing($0, with: $0.onOneLine) } ?? headline
-        var lines = [head] + details.map { "  - \($0)" }
+        var lines = [head] + details.map { "  - \($0.onOneLine)" }
         if aboutStore {
             lines.append(outcome)
         } else if !remedy.isEmpty {

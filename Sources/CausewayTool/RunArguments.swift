@@ -38,6 +38,7 @@ public struct RunArguments: ParsableArguments {
     var swapTimeout = MigrationOptions().swapTimeout
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Seconds to wait for a store that another program uses, before anything is written; 0 doesn't wait.",
             valueName: "seconds"))

@@ -3,7 +3,9 @@ import Causeway
 
 /// `--wait` of the commands that need a store for themselves for a moment.
 struct WaitArguments: ParsableArguments {
-    @Option(help: ArgumentHelp("Seconds to wait for a store that another program uses.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Seconds to wait for a store that another program uses.", valueName: "seconds"))
     var wait = 0.0
 
     /// Refuses values that make no sense.

@@ -216,7 +216,8 @@ extension FusedMappingTests {
             together: [false], rows: lines
         ) { first(TellingLine.self, makers: ToldMaker.self) },
         Chain(
-            testDescription: "a policy before a mapping that looks for a row at the end, and says nothing where it can't",
+            testDescription:
+                "a policy before a mapping that looks for a row at the end, and says nothing where it can't",
             versions: three, together: [true], rows: lines, fallsBack: true
         ) { first(FindingLine.self) },
         Chain(

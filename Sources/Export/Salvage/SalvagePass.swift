@@ -203,8 +203,14 @@ struct SalvagePass {
     // MARK: - The report
 
     func tell(_ summary: inout SalvageSummary) {
-        summary.entities = entities.filter { $0.rows + $0.deleted + $0.copies + $0.incomplete > 0 }
-        summary.damage = (damage + linkDamage).filter { $0.brokenRows > 0 || !$0.unreadablePages.isEmpty }
+        let damaged = Set(
+            damage.indices.filter { damage[$0].isAny }.flatMap { layout.tables[$0].numbers.map { Array($0) } ?? [] })
+        summary.entities = entities.enumerated().filter { place, entity in
+            // Of a damaged table one must see what is missing.
+            entity.rows + entity.deleted + entity.copies + entity.incomplete > 0
+                || damaged.contains(place + 1) && choice.covers(entity.name)
+        }.map(\.element)
+        summary.damage = (damage + linkDamage).filter(\.isAny)
         summary.links = layout.links.indices.compactMap { place in
             let join = layout.map.layout.joinTables[place]
             return linkFiles[place].map {
@@ -230,6 +236,8 @@ extension SalvageSummary.Entity {
 }
 
 extension SalvageSummary.Damage {
+    fileprivate var isAny: Bool { brokenRows > 0 || !unreadablePages.isEmpty }
+
     fileprivate mutating func add(_ rows: Int, on page: Int, limit: Int) {
         guard rows > 0 else { return }
         brokenRows += rows

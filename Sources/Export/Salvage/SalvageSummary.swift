@@ -16,7 +16,7 @@ public struct SalvageSummary: Hashable, Codable, Sendable {
     public var format: ExportFormat
     /// Pages of the database.
     public var pages: Int
-    /// Entities with rows, in Z_ENT order.
+    /// Entities with rows, or in damaged tables, in Z_ENT order.
     public var entities: [Entity] = []
     /// Tables of which something couldn't be read.
     public var damage: [Damage] = []

@@ -69,7 +69,7 @@ struct SalvagedModel {
         func columns(_ tables: some Sequence<StoreSchema.Table>) -> Set<String> {
             Set(tables.flatMap { table in table.columns.map { "\(table.name) \($0.name)".uppercased() } })
         }
-        return columns(schema.tables.values.filter(TablesAsModel.holdsObjects))
-            .symmetricDifference(columns(SalvageLayout.tables(of: layout).filter(TablesAsModel.holdsObjects))).count
+        return columns(schema.tables.values.filter(SalvagedEntities.holdsObjects))
+            .symmetricDifference(columns(SalvageLayout.tables(of: layout).filter(SalvagedEntities.holdsObjects))).count
     }
 }

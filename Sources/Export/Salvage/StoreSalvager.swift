@@ -85,10 +85,17 @@ package struct StoreSalvager {
         _ schema: SalvagedSchema, _ found: SalvagedModel?, _ file: SalvageFile, _ path: String
     ) throws(EngineError) -> SalvageLayout {
         if let found { return try SalvageLayout(schema, found.model, path: path) }
-        if let tables = TablesAsModel(schema, file) { return try tables.layout(path: path) }
-        throw EngineError(
-            .missing, "\(path): neither the store's own model nor its list of entities can be read",
-            remedy: "give the models with --models")
+        guard let tables = TablesAsModel(schema, file) else {
+            throw EngineError(
+                .missing, "\(path): neither the store's own model nor any table of an entity can be read",
+                remedy: "give the models with --models")
+        }
+        if !tables.areListed {
+            notes.add(
+                "the list of entities can't be read whole: tables without a name there are entities of their names, and "
+                    + "subentities have numbers")
+        }
+        return try tables.layout(path: path)
     }
 
     private func warn(

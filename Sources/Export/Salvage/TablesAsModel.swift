@@ -4,7 +4,7 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// A damaged store of which no model is known: its entities as Z_PRIMARYKEY lists them, with a property for each column
+/// A damaged store of which no model is known: its entities (`SalvagedEntities`), with a property for each column
 /// of their tables, under the column's own name.
 struct TablesAsModel {
     private let schema: SalvagedSchema
@@ -15,30 +15,17 @@ struct TablesAsModel {
     private let parents: [Int]
     /// Z_ENT of the root above each entity, by Z_ENT − 1.
     private let roots: [Int]
+    /// Whether Z_PRIMARYKEY lists all entities.
+    let areListed: Bool
 
-    /// Whether it is an entity's table: not Core Data's house, its history's, CloudKit's or a table of links.
-    static func holdsObjects(_ table: StoreSchema.Table) -> Bool {
-        let name = table.name.uppercased()
-        return name.hasPrefix("Z") && !name.hasPrefix("Z_")
-            && table.columns.prefix(3).map { $0.name.uppercased() } == ["Z_PK", "Z_ENT", "Z_OPT"]
-    }
-
-    /// nil where the list of entities isn't whole.
+    /// nil where nothing tells of entities.
     init?(_ schema: SalvagedSchema, _ file: SalvageFile) {
-        (self.schema, self.file) = (schema, file)
-        let rows = schema.entityRows(file)
-        guard !rows.isEmpty, rows.map(\.number) == Array(1...Int64(rows.count)) else { return nil }
-        var roots: [Int] = []
-        for row in rows {
-            // A parent precedes its children.
-            guard row.parent >= 0, row.parent < row.number else { return nil }
-            roots.append(row.parent == 0 ? Int(row.number) : roots[Int(row.parent) - 1])
-        }
-        self.roots = roots
-        parents = rows.map { Int($0.parent) }
+        guard let found = SalvagedEntities(schema, file) else { return nil }
+        (self.schema, self.file, roots, parents) = (schema, file, found.roots, found.parents)
+        areListed = found.areListed
         // An entity that was renamed has its old name there, which may sort elsewhere than its number says.
-        let isInOrder = Self.model(rows.map(\.name), parents).entitiesInStoreOrder() == rows.map(\.name)
-        names = isInOrder ? rows.map(\.name) : rows.map { Self.prefix(Int($0.number)) + $0.name }
+        let isInOrder = Self.model(found.names, parents).entitiesInStoreOrder() == found.names
+        names = isInOrder ? found.names : found.names.enumerated().map { Self.prefix($0 + 1) + $1 }
     }
 
     private static func prefix(_ number: Int) -> String { "Z\(100_000 + number)_" }
@@ -111,7 +98,7 @@ struct TablesAsModel {
         var rest: [StoreSchema.Table] = []
         let byName = Dictionary(
             Set(roots).map { ("z" + entityName($0).lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
-        for (name, table) in schema.tables.sorted(by: { $0.key < $1.key }) where Self.holdsObjects(table) {
+        for (name, table) in schema.tables.sorted(by: { $0.key < $1.key }) where SalvagedEntities.holdsObjects(table) {
             if let root = byName[name] { result[root] = table } else { rest.append(table) }
         }
         for table in rest {
