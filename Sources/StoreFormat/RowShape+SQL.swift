@@ -1,25 +1,21 @@
 // The one place where a row shape becomes SQL.
 extension RowShape {
-    /// The statement's text.
+    /// The statement's text. It reads the table itself: an index may be stale, and has a damaged store's rows with other
+    /// values or not at all; and one in the order of the rows that lacks some cells would cause random access to the table,
+    /// where SQLite's merge sort reads it once.
     package var sql: String {
-        var text = "SELECT " + cells.map(self.text).joined(separator: ", ") + " FROM \(table) AS t"
-        if isSortedApart { text += " NOT INDEXED" }
-        text += joins
+        var text = "SELECT " + cells.map(self.text).joined(separator: ", ") + " FROM \(table) AS t NOT INDEXED" + joins
         if !conditions.isEmpty { text += " WHERE " + conditions.map(self.text).joined(separator: " AND ") }
         text += " ORDER BY " + (order.isEmpty ? ownOrder : order.map { String($0 + 1) }.joined(separator: ", "))
         return text
     }
 
-    /// Rows are read in the table's order and sorted separately (an external merge sort): an index in their order that
-    /// lacks some cells would cause random access to the table. If only the ordering cells are read, the index has them
-    /// all.
-    private var isSortedApart: Bool { !order.isEmpty && cells.count > order.count }
-
     /// As `sql`, but only the rows whose rowid is above the one parameter. For seekable statements.
     package var sqlAfterKey: String {
         let bound = (conditions.map(self.text) + ["\(ownOrder) > ?1"]).joined(separator: " AND ")
-        return "SELECT " + cells.map(self.text).joined(separator: ", ") + " FROM \(table) AS t\(joins) WHERE " + bound
-            + " ORDER BY \(ownOrder)"
+        return "SELECT " + cells.map(self.text).joined(separator: ", ")
+            + " FROM \(table) AS t NOT INDEXED\(joins) WHERE "
+            + bound + " ORDER BY \(ownOrder)"
     }
 
     private var ownOrder: String {

@@ -120,6 +120,28 @@ struct StaleIndexTests {
         #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
     }
 
+    @Test(
+        "places of a relationship that becomes ordered follow from the rows, not from an index",
+        arguments: [EngineChoice.auto, .statements])
+    func ordered(engine: EngineChoice) throws {
+        func version(_ isOrdered: Bool) -> String {
+            model(
+                entity("Author", attribute("name"), toMany("books", "Book", inverse: "author", ordered: isOrdered)),
+                entity("Book", attribute("title"), toOne("author", "Author", inverse: "books")))
+        }
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)"
+        let scenario = try Scenario(
+            versions: [version(false), version(true)],
+            rows: """
+                \(numbers) INSERT INTO ZAUTHOR (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i, 1, 1, 'a' || i FROM n;
+                \(numbers) INSERT INTO ZBOOK (Z_PK, Z_ENT, Z_OPT, ZTITLE, ZAUTHOR) SELECT i, 2, 1, 'b' || i, i % 5 + 1 FROM n;
+                """)
+        try Damage.behind(index: "ZBOOK_ZAUTHOR_INDEX", sql: "UPDATE ZBOOK SET ZAUTHOR = 9 WHERE Z_PK = 7").apply(
+            to: scenario.store)
+        _ = try Migration(scenario.request(to: "V2", engine: engine)).run()
+        #expect(try scenario.rows("SELECT ZAUTHOR, Z_FOK_AUTHOR FROM ZBOOK WHERE Z_PK = 7") == ["9|2048"])
+    }
+
     @Test("a stale index doesn't make sound ones of its table stale, that only SQLite can compare")
     func besideSound() throws {
         let scenario = try KeptTableTests.scenario()
