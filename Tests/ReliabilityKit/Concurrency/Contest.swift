@@ -185,8 +185,9 @@ struct Contest {
             try Files.unlink(copy)
             try Files.copyFile(from: folder + "/" + name, to: copy)
             let connection = try Connection(path: copy, mode: .readWrite, hardening: .own)
-            let answer = try connection.pragmaText("integrity_check") ?? "nothing"
-            if answer != "ok" { outcome.faults.append("\(name): integrity_check: \(answer)") }
+            if let fault = try SoundnessCheck.retrying({ try SoundnessCheck.fault(connection) }) {
+                outcome.faults.append("\(name): \(fault)")
+            }
             var statement = try connection.prepare("SELECT count(*) FROM ZENTRY")
             if try statement.step(), statement.int64(at: 0) < setup.rows {
                 outcome.faults.append("\(name): has \(statement.int64(at: 0)) of \(setup.rows) rows")
@@ -205,7 +206,7 @@ struct Contest {
             }
         }
         outcome.acknowledged = acknowledged.count
-        let judgement = try EntryJudgement(store: store)
+        let judgement = try SoundnessCheck.retrying { try EntryJudgement(store: store) }
         outcome.lost = acknowledged.subtracting(judgement.markers).sorted()
         outcome.faults += judgement.faults
         try judgeBackups(&outcome)

@@ -11,9 +11,7 @@ package struct EntryJudgement {
 
     package init(store: String) throws(SQLiteError) {
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
-        if let answer = try connection.pragmaText("integrity_check"), answer != "ok" {
-            faults.append("integrity_check: \(answer)")
-        }
+        if let fault = try SoundnessCheck.fault(connection) { faults.append(fault) }
         if try Self.number("SELECT count(*) FROM pragma_table_info('ZENTRY') WHERE name = 'ZNOTE'", connection) == 0 {
             faults.append("the store isn't of version v2")
         }

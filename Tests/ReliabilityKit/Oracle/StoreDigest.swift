@@ -23,8 +23,7 @@ package struct StoreDigest: Hashable, Sendable {
         // SQLite opens a missing file as an empty database.
         guard FileManager.default.fileExists(atPath: path) else { throw HarnessError("\(path): there is no store") }
         let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
-        let integrity = try Self.texts("PRAGMA integrity_check(5)", connection)
-        guard integrity == ["ok"] else { throw HarnessError("integrity_check: \(integrity.joined(separator: "; "))") }
+        if let fault = try SoundnessCheck.fault(connection) { throw HarnessError(fault) }
         let schema = try Self.texts(
             "SELECT type || '|' || name || '|' || tbl_name || '|' || ifnull(sql, '') FROM sqlite_schema", connection)
         guard !schema.isEmpty else { throw HarnessError("the store is empty") }

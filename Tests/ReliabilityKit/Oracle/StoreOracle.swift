@@ -21,7 +21,7 @@ package struct StoreOracle: Sendable {
 
     package func view(_ store: String) -> View {
         do {
-            let digest = try Self.digest { try StoreDigest(store) }
+            let digest = try SoundnessCheck.retrying { try StoreDigest(store) }
             if digest == new { return .new }
             if digest == old { return .old }
             let toOld = digest.differences(from: old)
@@ -31,19 +31,6 @@ package struct StoreOracle: Sendable {
         } catch {
             return .broken("\(error)")
         }
-    }
-
-    /// A bound on SQLite's memory counts for the whole process (`MemoryBound`): what runs beside a harness in this one may
-    /// just have set one. Then it is read again; a store that can't be read stays so.
-    private static func digest(_ read: () throws -> StoreDigest) throws -> StoreDigest {
-        for _ in 0..<50 {
-            do {
-                return try read()
-            } catch let error as SQLiteError where error.code == .outOfMemory {
-                Thread.sleep(forTimeInterval: 0.1)
-            }
-        }
-        return try read()
     }
 
     /// What is wrong with a folder in which a migration has succeeded: the store must be the new one, the original must
@@ -82,7 +69,7 @@ package struct StoreOracle: Sendable {
     /// A backup's rows refer to the files beside the store.
     private func view(_ backup: String, externalsOf store: String) -> View {
         do {
-            let digest = try Self.digest { try StoreDigest(backup, externalsOf: store) }
+            let digest = try SoundnessCheck.retrying { try StoreDigest(backup, externalsOf: store) }
             return digest == old ? .old : .broken(digest.differences(from: old).joined(separator: "; "))
         } catch {
             return .broken("\(error)")
