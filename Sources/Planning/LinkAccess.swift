@@ -27,8 +27,6 @@ enum LinkAccess {
         var placeOfMine: SQLIdentifier?
         /// The other end's place in this row's ordered relationship.
         var placeOfTheirs: SQLIdentifier?
-        /// Whether an index leads with `mine`.
-        var isIndexed: Bool
     }
 }
 
@@ -134,8 +132,7 @@ struct SourceTables {
         let ends = try JoinEnds(table, isNaming: isNaming)
         return LinkAccess.Join(
             table: try identifier(table.name), mine: ends.mine.key, theirs: ends.theirs.key,
-            placeOfMine: ends.mine.place, placeOfTheirs: ends.theirs.place,
-            isIndexed: isNaming || layout.indexesBothEndsOfJoins)
+            placeOfMine: ends.mine.place, placeOfTheirs: ends.theirs.place)
     }
 
     private func named(

@@ -58,9 +58,7 @@ extension SourceTables {
         case .otherColumn(let table, let column, let place):
             return .init(table: table, key: column, value: try identifier("Z_PK"), order: place)
         case .join(let join):
-            return .init(
-                table: join.table, key: join.mine, value: join.theirs, order: join.placeOfTheirs,
-                isIndexed: join.isIndexed)
+            return .init(table: join.table, key: join.mine, value: join.theirs, order: join.placeOfTheirs)
         }
     }
 }

@@ -51,7 +51,6 @@ extension RowShape.Cell {
 }
 
 extension RowShape.RelatedKey {
-    /// An index only affects speed.
     fileprivate var identity: String { joined([table.name, key.name, value.name, order?.name ?? ""]) }
 }
 

@@ -1,3 +1,5 @@
+import CausewaySQLite
+
 // The one place where a row shape becomes SQL.
 extension RowShape {
     /// The statement's text. It reads the table itself: an index may be stale, and has a damaged store's rows with other
@@ -38,24 +40,25 @@ extension RowShape {
             + (conditions.isEmpty ? "" : " WHERE " + conditions.map(self.text).joined(separator: " AND "))
     }
 
-    /// Links without an index, each once: `f0`, `f1`, …
-    private var unindexed: [RelatedKey] {
+    /// Links that other tables hold, each once: `f0`, `f1`, …
+    private var related: [RelatedKey] {
         var result: [RelatedKey] = []
         for cell in cells {
             var cell = cell
             while case .position(let owner, _) = cell { cell = owner }
             switch cell {
             case .related(let key), .relatedEntity(let key, _):
-                if !key.isIndexed, !result.contains(key) { result.append(key) }
+                if !key.isOfRowItself, !result.contains(key) { result.append(key) }
             case .column, .position: break
             }
         }
         return result
     }
 
-    /// The first link of each key. SQLite sorts them, and finds them through an index that it makes once per statement.
+    /// The first link of each key. SQLite sorts them, and finds them through an index that it makes once per statement: the
+    /// store's own may be stale, or not there.
     private var joins: String {
-        unindexed.enumerated().map { place, key in
+        related.enumerated().map { place, key in
             """
              LEFT JOIN (SELECT k, v FROM (\(key.first)) WHERE n = 1) AS f\(place) ON f\(place).k = t."Z_PK"
             """
@@ -78,12 +81,8 @@ extension RowShape {
     }
 
     private func text(_ key: RelatedKey) -> String {
-        if let place = unindexed.firstIndex(of: key) { return "f\(place).v" }
-        let order = key.order.map { "o.\($0), " } ?? ""
-        return """
-            (SELECT o.\(key.value) FROM \(key.table) AS o WHERE o.\(key.key) = t."Z_PK" \
-            ORDER BY \(order)o.\(key.value) LIMIT 1)
-            """
+        if let place = related.firstIndex(of: key) { return "f\(place).v" }
+        return "(SELECT o.\(key.value) FROM \(key.table) AS o WHERE o.\(key.key) = t.\"Z_PK\")"
     }
 
     private func text(_ condition: Condition) -> String { text(condition, of: "t") }
@@ -121,12 +120,15 @@ extension String {
 }
 
 extension RowShape.RelatedKey {
+    /// Whether it is a column of the row itself, under whose key it is found.
+    fileprivate var isOfRowItself: Bool { key.name == "Z_PK" }
+
     /// All links as `k` (this row's key), `v` (the other end's) and `n`, which is 1 for the first link of each key.
     package var first: String {
         let order = order.map { "o.\($0), " } ?? ""
         return """
             SELECT o.\(key) AS k, o.\(value) AS v, row_number() OVER \
-            (PARTITION BY o.\(key) ORDER BY \(order)o.\(value)) AS n FROM \(table) AS o
+            (PARTITION BY o.\(key) ORDER BY \(order)o.\(value)) AS n FROM \(table) AS o NOT INDEXED
             """
     }
 }

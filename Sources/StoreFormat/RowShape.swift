@@ -28,14 +28,10 @@ package struct RowShape: Hashable, Sendable {
         package var value: SQLIdentifier
         /// Orders the candidates before their keys do.
         package var order: SQLIdentifier?
-        /// Whether an index leads with `key`; without one all links are sorted once instead of searched for every row.
-        package var isIndexed = true
 
         package init(
-            table: SQLIdentifier, key: SQLIdentifier, value: SQLIdentifier, order: SQLIdentifier? = nil,
-            isIndexed: Bool = true
+            table: SQLIdentifier, key: SQLIdentifier, value: SQLIdentifier, order: SQLIdentifier? = nil
         ) {
-            self.isIndexed = isIndexed
             self.table = table
             self.key = key
             self.value = value

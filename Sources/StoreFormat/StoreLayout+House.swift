@@ -11,9 +11,6 @@ extension StoreLayout {
         }
     }
 
-    /// Whether join tables have an index that leads with their second column, beside the one of their primary key.
-    package var indexesBothEndsOfJoins: Bool { frameworkVersion >= FrameworkEra.modelCache }
-
     /// Tables and indexes of persistent history (InsideStoreFormat §11).
     package var historyStatements: [SchemaStatement] { HistoryLayout(self).statements }
 }

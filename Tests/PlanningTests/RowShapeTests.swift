@@ -23,12 +23,18 @@ struct RowShapeTests {
         let plain = RowShape.RelatedKey(table: try name("ZB"), key: try name("a"), value: try name("Z_PK"))
         let shape = RowShape(
             table: try name("ZA"), cells: [.related(key), .relatedEntity(plain, table: try name("ZB"))])
-        let first = #"(SELECT o."b" FROM "Z_1X" AS o WHERE o."a" = t."Z_PK" ORDER BY o."o", o."b" LIMIT 1)"#
-        let second = #"(SELECT o."Z_PK" FROM "ZB" AS o WHERE o."a" = t."Z_PK" ORDER BY o."Z_PK" LIMIT 1)"#
+        func links(_ place: Int, _ key: RowShape.RelatedKey) -> String {
+            " LEFT JOIN (SELECT k, v FROM (\(key.first)) WHERE n = 1) AS f\(place) ON f\(place).k = t.\"Z_PK\""
+        }
         #expect(
             shape.sql
-                == "SELECT \(first), (SELECT r.\"Z_ENT\" FROM \"ZB\" AS r WHERE r.\"Z_PK\" = \(second)) "
-                + "FROM \"ZA\" AS t NOT INDEXED ORDER BY t.rowid")
+                == "SELECT f0.v, (SELECT r.\"Z_ENT\" FROM \"ZB\" AS r WHERE r.\"Z_PK\" = f1.v) "
+                + "FROM \"ZA\" AS t NOT INDEXED" + links(0, key) + links(1, plain) + " ORDER BY t.rowid")
+        #expect(
+            key.first == """
+                SELECT o."a" AS k, o."b" AS v, row_number() OVER (PARTITION BY o."a" ORDER BY o."o", o."b") AS n \
+                FROM "Z_1X" AS o NOT INDEXED
+                """)
     }
 
     @Test("places of a new list are 2048, 3072, … by key")
