@@ -48,7 +48,9 @@ struct SalvagedEntities {
             !tables.contains(where: { $0.hasMore(than: rows.count) })
         {
             areListed = true
-            for row in rows { add(row.name, parent: Int(row.parent)) }
+            for row in rows {
+                if row.parent == 0 { add(row.name) } else { add(row.name, below: Int(row.parent)) }
+            }
             return
         }
         areListed = false
@@ -57,26 +59,37 @@ struct SalvagedEntities {
         let proper = Dictionary(
             schema.metadata?.entityHashes.keys.map { ("z" + $0.lowercased(), $0) } ?? [],
             uniquingKeysWith: { min($0, $1) })
+        func name(_ table: StoreSchema.Table) -> String {
+            let root = known[names.count + 1].flatMap { $0.parent == 0 ? $0.name : nil }
+            return root ?? proper[table.name.lowercased()] ?? String(table.name.dropFirst())
+        }
+        var empty: [Numbered] = []
         let ordered = Self.ordered(tables)
         for (place, table) in ordered.enumerated() {
             // Others are damaged.
             let least = ordered[..<place].compactMap(\.usual).max() ?? 0
             let most = ordered[(place + 1)...].compactMap(\.usual).min() ?? .max
+            if table.usual == nil {
+                // Any number will do that rows don't have.
+                let next = ordered[(place + 1)...].flatMap(\.counts.keys).min() ?? .max
+                if names.count + 1 < next { add(name(table.table)) } else { empty.append(table) }
+                continue
+            }
             let numbers = table.counts.keys.filter { $0 > least && $0 < most }
             // An entity without rows may have a number between those of two tables: it is taken for a subentity of the
             // first.
             while let first = numbers.min(), let root = roots.last, names.count + 1 < first {
-                add(known[names.count + 1]?.name, parent: root)
+                add(known[names.count + 1]?.name, below: root)
             }
             let root = names.count + 1
-            let name = known[root].flatMap { $0.parent == 0 ? $0.name : nil }
-            add(name ?? proper[table.table.name.lowercased()] ?? String(table.table.name.dropFirst()), parent: 0)
+            add(name(table.table))
             while let largest = numbers.max(), names.count < largest {
                 let row = known[names.count + 1]
                 let parent = row.map { Int($0.parent) } ?? root
-                add(row?.name, parent: (root...names.count).contains(parent) ? parent : root)
+                add(row?.name, below: (root...names.count).contains(parent) ? parent : root)
             }
         }
+        for table in empty { add(name(table.table)) }
     }
 
     /// Tables by the numbers of their rows; one without rows comes after the one before it by name, as numbers follow
@@ -89,11 +102,16 @@ struct SalvagedEntities {
         }.sorted { $0.key < $1.key }.map(\.table)
     }
 
-    private mutating func add(_ name: String?, parent: Int) {
-        let number = names.count + 1
-        let root = parent == 0 ? number : roots[parent - 1]
-        let wanted = name ?? "\(names.indices.contains(root - 1) ? names[root - 1] : "")_\(number)"
-        names.append(taken.insert(wanted).inserted ? wanted : "\(wanted)_\(number)")
+    /// A root.
+    private mutating func add(_ name: String) { append(name, parent: 0, root: names.count + 1) }
+
+    private mutating func add(_ name: String?, below parent: Int) {
+        let root = roots[parent - 1]
+        append(name ?? "\(names[root - 1])_\(names.count + 1)", parent: parent, root: root)
+    }
+
+    private mutating func append(_ name: String, parent: Int, root: Int) {
+        names.append(taken.insert(name).inserted ? name : "\(name)_\(names.count + 1)")
         parents.append(parent)
         roots.append(root)
     }
