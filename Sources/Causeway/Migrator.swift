@@ -196,7 +196,7 @@ public struct Migrator: Sendable {
             jobs: options.jobs ?? ProcessFacts.processorCount, checkpointInterval: options.checkpointInterval,
             compressionLevel: Int32(clamping: options.checkpointCompression), memoryLimit: options.memoryLimit)
         wanted.engine = options.engine
-        if SmallBatches.isOn { wanted.mappingBatchRows = options.batchRows }
+        if RunSetting.isOn(.smallBatches) { wanted.mappingBatchRows = options.batchRows }
         if options.jobs == nil, options.memoryLimit == nil { wanted.pageMemory = EngineOptions.defaultPageMemory }
         guard let limit = options.memoryLimit else { return wanted }
         return try MemoryBudget(bytes: limit).fitting(wanted)

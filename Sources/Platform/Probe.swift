@@ -106,24 +106,22 @@ package enum Mutant: String, CaseIterable, Sendable {
     #endif
 }
 
-/// Measures a run without its safety: `CAUSEWAY_WITHOUT_CHECKPOINTS=1`, in debug and harness builds only. Then nothing
-/// is committed before a step's end, and SQLite syncs nothing.
-package enum UnsafeBaseline {
-    #if DEBUG || CAUSEWAY_HARNESS
-        package static let isOn = Setting("CAUSEWAY_WITHOUT_CHECKPOINTS") != nil
-    #else
-        @inlinable
-        package static var isOn: Bool { false }
-    #endif
-}
+/// What a measurement or the harness changes about a run, by a variable of the environment; in debug and harness builds
+/// only.
+package enum RunSetting: String, CaseIterable, Sendable {
+    /// Measures a run without its safety: nothing is committed before a step's end, and SQLite syncs nothing.
+    case withoutCheckpoints = "CAUSEWAY_WITHOUT_CHECKPOINTS"
+    /// Every batch has as many rows as the flag says, so that few rows have many batches.
+    case smallBatches = "CAUSEWAY_SMALL_BATCHES"
 
-/// A run under the harness: every batch has as many rows as the flag says, so that few rows have many batches.
-package enum SmallBatches {
     #if DEBUG || CAUSEWAY_HARNESS
-        package static let isOn = Setting("CAUSEWAY_SMALL_BATCHES") != nil
+        private static let chosen = Set(allCases.filter { Setting($0.rawValue) != nil })
+
+        /// Whether the environment has it.
+        package static func isOn(_ setting: RunSetting) -> Bool { chosen.contains(setting) }
     #else
         @inlinable
-        package static var isOn: Bool { false }
+        package static func isOn(_ setting: RunSetting) -> Bool { false }
     #endif
 }
 

@@ -184,7 +184,8 @@ final class StepLedger {
         record.open = nil
         isAtCursor = true
         let read = (rows: record.status.rows - checkpointedAt.rows, bytes: record.status.bytes - checkpointedAt.bytes)
-        guard read.rows >= Self.rowsWorthACheckpoint || read.bytes >= Self.bytesWorthACheckpoint, !UnsafeBaseline.isOn
+        guard read.rows >= Self.rowsWorthACheckpoint || read.bytes >= Self.bytesWorthACheckpoint,
+            !RunSetting.isOn(.withoutCheckpoints)
         else { return try commitIfDue() }
         try commit()
         if checkpointedAt != (record.status.rows, record.status.bytes) {
@@ -267,7 +268,9 @@ final class StepLedger {
     // MARK: - Commits
 
     private func commitIfDue() throws(EngineError) {
-        guard MonotonicClock.seconds() - lastCommit >= commitInterval, !UnsafeBaseline.isOn else { return }
+        guard MonotonicClock.seconds() - lastCommit >= commitInterval, !RunSetting.isOn(.withoutCheckpoints) else {
+            return
+        }
         try commit()
     }
 

@@ -49,6 +49,7 @@ struct MappingReading: Sendable {
 
     /// Most rows of a batch that becomes pages: what a policy makes of one can be many times as large.
     private static let rowsAtATime = 4_096
+
     /// Out of pages, where the table's records can be read without SQLite and all of its rows are the mapping's: where
     /// others are among them, each mapping would read these too. Batches follow from the store alone, so that pages do.
     ///

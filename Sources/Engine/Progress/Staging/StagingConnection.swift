@@ -79,7 +79,8 @@ final class StagingConnection: @unchecked Sendable {
 
     private static func configure(_ connection: borrowing Connection) throws(SQLiteError) {
         try connection.setPragma("locking_mode", to: "EXCLUSIVE")
-        try connection.setPragma("synchronous", to: Mutant.isOn(.noStagingSync) || UnsafeBaseline.isOn ? "OFF" : "FULL")
+        try connection.setPragma(
+            "synchronous", to: Mutant.isOn(.noStagingSync) || RunSetting.isOn(.withoutCheckpoints) ? "OFF" : "FULL")
         try connection.setPragma("cache_size", to: -cacheKibibytes)
         // Not every SQLite is compiled with it: what is deleted, as the progress, must not stay in free pages.
         try connection.setPragma("secure_delete", to: 1)
