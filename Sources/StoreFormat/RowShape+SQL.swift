@@ -55,14 +55,36 @@ extension RowShape {
         return result
     }
 
+    /// Places in lists, each once: `p0`, `p1`, …
+    private var positions: [Cell] {
+        cells.reduce(into: []) { result, cell in
+            if case .position = cell, !result.contains(cell) { result.append(cell) }
+        }
+    }
+
     /// The first link of each key. SQLite sorts them, and finds them through an index that it makes once per statement: the
     /// store's own may be stale, or not there.
-    private var joins: String {
+    private var relatedJoins: String {
         related.enumerated().map { place, key in
             """
              LEFT JOIN (SELECT k, v FROM (\(key.first)) WHERE n = 1) AS f\(place) ON f\(place).k = t."Z_PK"
             """
         }.joined()
+    }
+
+    /// With the places, for which SQLite sorts keys: a window over the rows themselves would sort all of their cells, twice,
+    /// in files as large as the table.
+    private var joins: String {
+        relatedJoins
+            + positions.enumerated().map { number, cell in
+                guard case .position(let owner, let by) = cell else { return "" }
+                let key = text(owner)
+                let rows = (conditions.map(self.text) + ["\(key) IS NOT NULL"]).joined(separator: " AND ")
+                return """
+                     LEFT JOIN (SELECT \(ownOrder) AS k, 1024 + 1024 * row_number() OVER (PARTITION BY \(key) ORDER BY t.\(by)) \
+                    AS v FROM \(table) AS t NOT INDEXED\(relatedJoins) WHERE \(rows)) AS p\(number) ON p\(number).k = \(ownOrder)
+                    """
+            }.joined()
     }
 
     private func text(_ cell: Cell) -> String {
@@ -71,12 +93,7 @@ extension RowShape {
         case .related(let key): return text(key)
         case .relatedEntity(let key, let table):
             return "(SELECT r.\"Z_ENT\" FROM \(table) AS r WHERE r.\"Z_PK\" = \(text(key)))"
-        case .position(let owner, let by):
-            let owner = text(owner)
-            return """
-                CASE WHEN \(owner) IS NULL THEN NULL \
-                ELSE 1024 + 1024 * row_number() OVER (PARTITION BY \(owner) ORDER BY t.\(by)) END
-                """
+        case .position: return positions.firstIndex(of: cell).map { "p\($0).v" } ?? "NULL"
         }
     }
 

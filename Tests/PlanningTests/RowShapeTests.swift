@@ -44,8 +44,9 @@ struct RowShapeTests {
             cells: [.position(owner: .column(try name("ZOWNER")), by: try name("Z_PK"))])
         #expect(
             shape.sql == """
-                SELECT CASE WHEN t."ZOWNER" IS NULL THEN NULL ELSE 1024 + 1024 * row_number() OVER (PARTITION BY \
-                t."ZOWNER" ORDER BY t."Z_PK") END FROM "ZA" AS t NOT INDEXED ORDER BY t.rowid
+                SELECT p0.v FROM "ZA" AS t NOT INDEXED LEFT JOIN (SELECT t.rowid AS k, 1024 + 1024 * row_number() \
+                OVER (PARTITION BY t."ZOWNER" ORDER BY t."Z_PK") AS v FROM "ZA" AS t NOT INDEXED \
+                WHERE t."ZOWNER" IS NOT NULL) AS p0 ON p0.k = t.rowid ORDER BY t.rowid
                 """)
     }
 
