@@ -14,7 +14,7 @@ extension RowTable {
         case .null: .null
         case .integer(let value): .integer(value)
         case .real(let value): .real(value)
-        case .text(let place): .text(String(decoding: texts[place.range], as: UTF8.self))
+        case .text(let place): .text(TextScalars.string(ofValid: texts.span.extracting(place.range)))
         case .value(let index): Cell(values[Int(index)])
         case .carried(let cell): .carried(cell)
         case .temporary(let table, let index): .temporary(table: table, index: index)
@@ -51,7 +51,7 @@ extension RowTable {
         let place = row * columnCount + column
         let isKept = unsafe utf8.withUnsafeBytes { bytes in unsafe keep(bytes, at: place) }
         if !isKept {
-            keep(.text(unsafe utf8.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }), at: place)
+            keep(.text(TextScalars.string(ofValid: utf8)), at: place)
         }
         noteChange(row, column)
     }

@@ -1,27 +1,44 @@
 /// UTF-8 looked at without a string.
 enum TextScalars {
+    /// The text in these bytes; nil where they aren't valid UTF-8.
+    @unsafe static func text(of bytes: UnsafeRawBufferPointer) -> String? {
+        let utf8 = unsafe Span<UInt8>(_unsafeBytes: bytes)
+        return areValid(utf8) ? string(ofValid: utf8) : nil
+    }
+
+    /// The string of bytes that are valid UTF-8. Validating them is most of what a string of some length costs.
+    static func string(ofValid utf8: Span<UInt8>) -> String {
+        if #available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *) {
+            return unsafe String(copying: UTF8Span(unchecked: utf8, isKnownASCII: false))
+        }
+        return unsafe utf8.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
     /// Whether the bytes are valid UTF-8.
     static func areValid(_ utf8: Span<UInt8>) -> Bool {
-        var index = unsafe utf8.withUnsafeBytes { unsafe asciiLength($0, from: 0) }
+        var index = asciiEnd(of: utf8, from: 0)
         while index < utf8.count {
             let length = validLength(at: index, of: utf8)
             if length == 0 { return false }
-            index += length
-            // Most texts are ASCII with a few other characters.
-            if length > 1 { index = unsafe utf8.withUnsafeBytes { unsafe asciiLength($0, from: index) } }
+            index = asciiEnd(of: utf8, from: index + length)
         }
         return true
     }
 
-    /// The first of eight bytes, on from `start`, that aren't all ASCII.
-    @unsafe private static func asciiLength(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
-        var index = start
-        while index + 8 <= bytes.count,
-            unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
-        {
-            index += 8
+    /// Where the next byte is that isn't ASCII; the number of bytes where there is none.
+    private static func asciiEnd(of utf8: Span<UInt8>, from start: Int) -> Int {
+        unsafe utf8.withUnsafeBytes { bytes in
+            var index = start
+            while index + 8 <= bytes.count {
+                let word = unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let others = word & 0x8080_8080_8080_8080
+                // The lowest byte comes first.
+                if others != 0 { return index + others.trailingZeroBitCount / 8 }
+                index += 8
+            }
+            while index < bytes.count, unsafe bytes[index] < 0x80 { index += 1 }
+            return index
         }
-        return index
     }
 
     /// Bytes of the scalar there; 0 for bytes that aren't one (Unicode 16, table 3-7).

@@ -148,6 +148,6 @@ extension String {
     ///
     /// - Parameter text: the text, or a part of it.
     public init(_ text: TextSpan) {
-        self = unsafe text.utf8.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        self = TextScalars.string(ofValid: text.utf8)
     }
 }
