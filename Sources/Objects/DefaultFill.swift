@@ -1,7 +1,8 @@
 import CausewayPlanning
 
-/// What the default policy fills a mapping's rows with, prepared once for a session.
-struct DefaultFill {
+/// What the default policy fills a mapping's rows with, prepared once for a session. Every row takes it in hand: one
+/// reference is counted, not that of each array.
+final class DefaultFill {
     /// In the mapping's order: an expression may read what was filled before it.
     enum Step {
         /// These of `carried`.
@@ -10,16 +11,17 @@ struct DefaultFill {
         case compute(Int)
     }
 
-    private(set) var steps: [Step] = []
-    private(set) var carried: [CarriedColumn] = []
+    let steps: [Step]
+    let carried: [CarriedColumn]
     /// To-ones whose keys are copied.
     let keys: [KeyCarrying]
 
     /// Whether expressions are evaluated.
-    private(set) var computes = false
+    let computes: Bool
 
     init(_ plan: EntityMappingPlan) {
         keys = plan.keys.map { KeyCarrying($0) }
+        var (steps, carried, computes) = ([Step](), [CarriedColumn](), false)
         for (index, fill) in plan.attributes.enumerated() {
             switch fill.origin {
             case .carry(let cell):
@@ -34,6 +36,7 @@ struct DefaultFill {
                 computes = true
             }
         }
+        (self.steps, self.carried, self.computes) = (steps, carried, computes)
     }
 }
 

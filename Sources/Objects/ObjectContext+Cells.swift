@@ -152,8 +152,14 @@ extension ObjectContext {
     func cell(_ object: ObjectID, column: Int) throws(ObjectError) -> Cell {
         if let place = currentCell(object, column) { return try Self.cell(of: place.view, at: place.cell) }
         let (table, row) = try locate(object)
-        let cell = tables[table].cell(row, column)
-        guard case .carried(let index) = cell else { return cell }
+        // Only what the cell is: the whole table's references would be counted for it.
+        let index: Int32
+        switch tables[table].cells[row * tables[table].columnCount + column] {
+        case .carried(let cell): index = cell
+        case .null: return .null
+        case .integer(let value): return .integer(value)
+        default: return tables[table].cell(row, column)
+        }
         let sourceRow = tables[table].sourceRows[row]
         if let current, current.row == sourceRow { return try Self.cell(of: current.view, at: Int(index)) }
         // Made from an earlier row of the batch.
@@ -180,7 +186,7 @@ extension ObjectContext {
         if let real = view.real(at: index) { return .real(real) }
         let bytes = unsafe view.unsafeBytes(at: index)
         guard view.serialType(at: index).isText else { return unsafe .blob(Array(bytes)) }
-        guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+        guard let text = unsafe TextScalars.text(of: bytes) else {
             throw invalidText
         }
         return .text(text)

@@ -3,8 +3,10 @@ import CausewayPlanning
 
 /// The functions that expressions call on `$manager` and `$entityPolicy`.
 final class SessionFunctions: FunctionTarget {
-    weak var session: MigrationSession?
-    weak var manager: MigrationManager?
+    /// Nil once the session is closed. Not weak: an object that is once referred to so counts its references in slow
+    /// memory of their own, and every hook retains both.
+    unowned var session: MigrationSession?
+    unowned var manager: MigrationManager?
     var policy: [String: MigrationFunction] = [:]
     var own: [String: MigrationFunction] = [:]
     /// The entity to which the current destination relationship leads.

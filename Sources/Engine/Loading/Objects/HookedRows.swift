@@ -15,13 +15,8 @@ struct HookedRows: Sendable {
 
     var cells: [Int] { input.reading?.cells ?? plan.cells }
 
-    /// Whether the row in a view is the mapping's.
-    ///
-    /// - Throws: where it is no entity's of the table.
-    func isOwn(_ view: RowView) throws(EngineError) -> Bool {
-        if let reading = input.reading { return try reading.isOwn(view) }
-        return view.integer(at: cells[TableStorage.entityNumber]) == Int64(plan.sourceEntity ?? 0)
-    }
+    /// Tells the mapping's rows from others.
+    var own: OwnRows { input.reading?.own ?? OwnRows(of: plan, cells: cells) }
 
     /// - Throws: a misfit where code has asked for what isn't there.
     func checkAsked(_ session: MigrationSession) throws(EngineError) {

@@ -148,7 +148,7 @@ struct MappedRowMaker: ~Copyable {
     }
 
     /// Whether the row in hand is the mapping's, though its Z_ENT is another.
-    private func belongs() throws(EngineError) -> Bool { try form.input.reading?.isOwn(source) ?? false }
+    private func belongs() throws(EngineError) -> Bool { try form.input.reading?.own.contain(source) ?? false }
 
     /// Moves to the store's row. Both batches ascend, and steps between only leave rows out.
     private mutating func loadDirect(_ key: Int64, _ store: RowBatch) throws(RecordError) {

@@ -27,10 +27,8 @@ struct MappingReading: Sendable {
     /// Of the columns that the cells are of; nil where a cell isn't a column's.
     let affinities: [Affinity?]
     private let table: Table?
-    /// Z_ENT of the mapping's rows; nil where only these are read.
-    private let entities: [Int64]?
-    /// Z_ENT that rows of the table can have, those of abstract entities among them.
-    private let numbers: ClosedRange<Int>
+    /// Tells the mapping's rows from others among those that are read.
+    let own: OwnRows
 
     private struct Table: Sendable {
         let file: PageFile
@@ -43,7 +41,8 @@ struct MappingReading: Sendable {
         (shape, cells) = Self.content(of: plan, purpose)
         (title, self.source) = (plan.description.name, source)
         limits = BatchLimits(rows: options.mappingBatchRows, bytes: options.mappingBatchBytes)
-        (map, table, entities, numbers) = (nil, nil, nil, 0...0)
+        (map, table) = (nil, nil)
+        own = OwnRows(of: shape)
         affinities = Self.affinities(of: shape, in: source)
     }
 
@@ -70,9 +69,7 @@ struct MappingReading: Sendable {
             rows: Self.rowsAtATime, bytes: EngineOptions.pageBatchBytes(pageSize: Int(source.pageSize)) / 4)
         let found = isShared || content.0.readsAllRows(of: layout) ? Self.table(of: content.0, in: source) : nil
         (map, table) = (found?.map, found?.table)
-        entities = found == nil ? nil : content.0.onlyEntities
-        let root = layout.tables.first { $0.name == content.0.table.name }?.rootEntity
-        numbers = root.flatMap { layout.numbers(ofTree: $0) } ?? 0...0
+        own = found == nil ? OwnRows(of: content.0) : OwnRows(of: content.0, cells: content.1, layout)
         affinities = Self.affinities(of: content.0, in: source)
     }
 
@@ -87,7 +84,7 @@ struct MappingReading: Sendable {
         limits = BatchLimits(
             rows: Self.rowsAtATime, bytes: EngineOptions.pageBatchBytes(pageSize: Int(source.pageSize)) / 4)
         (self.map, table) = (map, Table(file: file, root: Int(schema.rootPage)))
-        (entities, numbers) = (nil, 0...0)
+        own = OwnRows(of: pass.shape)
         affinities = Self.affinities(of: pass.shape, in: source)
     }
 
@@ -116,21 +113,6 @@ struct MappingReading: Sendable {
                 RowMap.cells(shape, of: schema), defaults: schema.columns.map { _ in .null })
         else { return nil }
         return (Table(file: file, root: Int(schema.rootPage)), map)
-    }
-
-    /// Whether the row in a view is the mapping's: the table's pages have those of other entities, too.
-    ///
-    /// - Throws: where it is no entity's of the table.
-    func isOwn(_ view: RowView) throws(EngineError) -> Bool {
-        guard let entities else { return true }
-        let number = view.integer(at: cells[TableStorage.entityNumber])
-        if let number, entities.contains(number) { return true }
-        if let number, let number = Int(exactly: number), numbers.contains(number) { return false }
-        throw EngineError(
-            .sourceData,
-            """
-            table \(shape.table.name): Z_ENT \(number.map(String.init) ?? "NULL") of a row names no entity of this table
-            """)
     }
 
     /// Reads one row after another.

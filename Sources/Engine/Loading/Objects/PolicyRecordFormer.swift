@@ -105,17 +105,22 @@ final class PolicyRecordFormer {
     private func append(
         _ row: Int, of content: RowTable, _ texts: UnsafeRawBufferPointer, _ rows: PendingRows, _ columns: [Column]
     ) throws(Failure) {
+        // Each of them is retained once for the row, not once for a cell.
+        let (writer, source, affinities) = (writer, source, affinities)
+        let record = writer.record
         writer.begin()
-        let first = row * content.columnCount
+        let (cells, first) = (content.cells.span, row * content.columnCount)
         var isLoaded = false
-        for column in columns {
+        let columns = columns.span
+        for index in columns.indices {
+            let column = columns[index]
             guard let place = column.place else {
-                writer.record.appendNull()
+                record.appendNull()
                 continue
             }
             do throws(AffinityWriter.Failure) {
-                switch content.cells[first + place] {
-                case .null: writer.record.appendNull()
+                switch cells[first + place] {
+                case .null: record.appendNull()
                 case .integer(let value): try writer.append(value, as: column.affinity)
                 case .real(let value): try writer.append(value, as: column.affinity)
                 case .text(let text):
@@ -125,9 +130,9 @@ final class PolicyRecordFormer {
                 case .temporary(let table, let index):
                     // A removed row isn't a target.
                     if let key = rows.key(table: table, index: index) {
-                        writer.record.append(key)
+                        record.append(key)
                     } else {
-                        writer.record.appendNull()
+                        record.appendNull()
                     }
                 case .carried(let cell):
                     if !isLoaded { try load(Int(content.sourceRows[row]), of: rows) }

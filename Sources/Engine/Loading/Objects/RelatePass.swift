@@ -84,7 +84,7 @@ struct RelatePass {
     private func relate(_ batch: RowBatch, of rows: RowWay, _ view: RowView) throws(EngineError) {
         let present = try presentKeys(in: batch)
         run.ledger.depart()
-        let (entity, cells) = (plan.sourceEntity ?? 0, rows.cells)
+        let (entity, cells, own) = (plan.sourceEntity ?? 0, rows.cells, rows.own)
         var next = 0
         for row in 0..<batch.count {
             let object = ObjectID(side: .source, entity: entity, key: batch.rowid(at: row))
@@ -95,7 +95,7 @@ struct RelatePass {
             }
             do {
                 try view.load(row, of: batch)
-                guard try rows.isOwn(view) else { continue }
+                guard try own.contain(view) else { continue }
                 session.source.stand(on: object, view: view, cells: cells, row: row)
                 if present != nil, let entity = plan.destinationEntity {
                     try relate(ObjectID(side: .destination, entity: entity, key: object.key), from: object)
@@ -177,7 +177,7 @@ struct RelatePass {
             return session.leaveRow()
         }
         try view.load(row, of: batch)
-        guard try rows.way.isOwn(view) else { return session.leaveRow() }
+        guard try rows.own.contain(view) else { return session.leaveRow() }
         session.source.stand(on: source, view: view, cells: rows.way.cells, row: row)
     }
 

@@ -49,7 +49,7 @@ struct RowDivision {
             if owner >= 0 {
                 rows[owner].append(row)
             } else {
-                _ = try form.input.reading?.isOwn(view)
+                _ = try form.input.reading?.own.contain(view)
                 others += 1
             }
         }

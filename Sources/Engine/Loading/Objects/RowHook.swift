@@ -12,6 +12,7 @@ final class RowHook {
     private let plan: EntityMappingPlan
     private let filter: CompiledPredicate?
     private let cells: [Int]
+    private let own: OwnRows
     private let session: MigrationSession
     private let manager: MigrationManager
     private let policy: EntityMigrationPolicy
@@ -40,7 +41,7 @@ final class RowHook {
     init(
         _ rows: HookedRows, session: MigrationSession, manager: MigrationManager, policy: EntityMigrationPolicy
     ) {
-        (self.rows, plan, filter, cells) = (rows, rows.plan, rows.plan.filter, rows.cells)
+        (self.rows, plan, filter, cells, own) = (rows, rows.plan, rows.plan.filter, rows.cells, rows.own)
         (self.session, self.manager, self.policy) = (session, manager, policy)
         mapping = session.mappings[plan.index]
         view = rows.input.makeView(plan)
@@ -77,7 +78,7 @@ final class RowHook {
         var inHand: ObjectID?
         do {
             try view.load(row, of: batch)
-            guard try rows.isOwn(view) else {
+            guard try own.contain(view) else {
                 outcome.elsewhere += 1
                 return
             }

@@ -160,13 +160,8 @@ struct RowWay {
     /// The cell of each column of the table at its end, in the rows that the mapping takes.
     var cells: [Int] { model.run.before.isEmpty ? reading.cells : plan.cells }
 
-    /// Whether the row in a view is the mapping's.
-    ///
-    /// - Throws: where it is no entity's of the table.
-    func isOwn(_ view: RowView) throws(EngineError) -> Bool {
-        if let reading = input?.reading { return try reading.isOwn(view) }
-        return view.integer(at: cells[TableStorage.entityNumber]) == Int64(plan.sourceEntity ?? 0)
-    }
+    /// Tells the mapping's rows from others.
+    var own: OwnRows { input?.reading?.own ?? OwnRows(of: plan, cells: cells) }
 
     /// Whether reading the rows again calls policies again.
     var callsPolicies: Bool {
@@ -231,6 +226,7 @@ struct RowWay {
 /// Reads the rows that a mapping takes, on the main thread, while no workers do.
 final class WayReader {
     let way: RowWay
+    let own: OwnRows
     private let passing: RowPassing
     private var source: MappingSource
     private var hasMore = true
@@ -244,7 +240,7 @@ final class WayReader {
     /// - Throws: where the rows can't be read.
     init?(_ way: RowWay, after cursor: StepLedger.Cursor?) throws(EngineError) {
         guard way.input != nil else { return nil }
-        self.way = way
+        (self.way, own) = (way, way.own)
         passing = try RowPassing(way, worker: 0)
         source = try way.reading.open(after: cursor)
         passed = PassedRows(steps: way.stops.count)
