@@ -131,6 +131,9 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var destination: String?
         /// The policy's class; nil for the default one.
         public var policy: String?
+        /// Whether the policy is called again for every row, in stage 2: unless it declares that it doesn't override the
+        /// hook (``EntityMigrationPolicy/createsRelationships``), and where the mapping has relationship expressions.
+        public var createsRelationships: Bool
         /// The predicate that source rows must fulfil; nil for all rows.
         public var filter: String?
         /// What happens to the rows' keys, and so to object URIs.

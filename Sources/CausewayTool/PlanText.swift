@@ -116,7 +116,10 @@ struct PlanText {
     private static func mapping(_ mapping: MigrationPlan.Mapping) -> [String] {
         let ends = "\(mapping.source ?? "(nothing)") → \(mapping.destination ?? "(nothing)")"
         var lines = ["  Mapping \(mapping.name) of \(mapping.model): \(ends)"]
-        if let policy = mapping.policy { lines.append("    policy: \(policy)") }
+        if let policy = mapping.policy {
+            let again = ", called again for every row in stage 2 (createsRelationships)"
+            lines.append("    policy: \(policy)" + (mapping.createsRelationships ? again : ""))
+        }
         if let filter = mapping.filter { lines.append("    rows: \(filter)") }
         if mapping.source != nil, mapping.destination != nil { lines.append("    keys: \(mapping.keys.words)") }
         if let method = mapping.method {

@@ -70,7 +70,7 @@ package final class MigrationSession {
         functions.manager = manager
     }
 
-    /// Breaks the cycle between session and functions, and ends all statements.
+    /// No expression calls the session or its manager any more; ends all statements.
     package func close() {
         functions.session = nil
         functions.manager = nil

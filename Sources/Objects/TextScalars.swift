@@ -3,13 +3,17 @@ enum TextScalars {
     /// The text in these bytes; nil where they aren't valid UTF-8.
     @unsafe static func text(of bytes: UnsafeRawBufferPointer) -> String? {
         let utf8 = unsafe Span<UInt8>(_unsafeBytes: bytes)
-        return areValid(utf8) ? string(ofValid: utf8) : nil
+        if #available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *) {
+            return areValid(utf8) ? string(ofValid: utf8) : nil
+        }
+        return unsafe String(validating: bytes, as: UTF8.self)
     }
 
     /// The string of bytes that are valid UTF-8. Validating them is most of what a string of some length costs.
     static func string(ofValid utf8: Span<UInt8>) -> String {
         if #available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *) {
-            return unsafe String(copying: UTF8Span(unchecked: utf8, isKnownASCII: false))
+            let isASCII = asciiEnd(of: utf8, from: 0) == utf8.count
+            return unsafe String(copying: UTF8Span(unchecked: utf8, isKnownASCII: isASCII))
         }
         return unsafe utf8.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }

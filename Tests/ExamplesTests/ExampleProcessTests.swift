@@ -1,3 +1,4 @@
+import Causeway
 import Foundation
 import Testing
 
@@ -21,6 +22,41 @@ struct ExampleProcessTests {
     func migrates(_ run: Run) async throws {
         let workshop = try Workshop()
         try await expectMigration(run.history, in: workshop)
+    }
+
+    @Test("a plan says which policies stage 2 calls again", arguments: runs)
+    func plansStage2(_ run: Run) throws {
+        let workshop = try Workshop()
+        let first = try #require(run.history.versions.first)
+        let store = try run.history.store(at: first, in: workshop)
+        let executable = try ChildProcess.executable("\(run.history.name)Migrator")
+        let policy = try #require(run.policy)
+        let plan = try ChildProcess(executable, ["plan", store, "--models", run.history.models])
+        #expect(plan.status == 0, "\(plan.errors)")
+        let line = "    policy: \(policy), called again for every row in stage 2 (createsRelationships)\n"
+        #expect(plan.output.contains(line), "\(plan.output)")
+    }
+
+    /// Declares that it links nothing in stage 2.
+    private final class DeclaringPolicy: EntityMigrationPolicy {
+        override class var createsRelationships: Bool { false }
+    }
+
+    @Test("a plan says so by what the policy declares")
+    func plansDeclaredPolicies() throws {
+        let workshop = try Workshop()
+        let history = ColourfulPostsTests.history
+        let store = try history.store(at: "v2", in: workshop)
+        var options = MigrationOptions()
+        options.target = "v3"
+        var declaring = MigrationCode()
+        declaring.register(DeclaringPolicy.self, as: "PostToSectionsPolicy")
+        for (code, isCalled) in [(history.code, true), (declaring, false)] {
+            let plan = try Migrator(store: store, models: history.models, options: options, code: code).plan()
+            let mappings = plan.steps.flatMap(\.passes).compactMap(\.mapping)
+            #expect(mappings.filter { $0.policy == nil }.allSatisfy { !$0.createsRelationships })
+            #expect(mappings.filter { $0.policy != nil }.map(\.createsRelationships) == [isCalled])
+        }
     }
 
     @Test("Tracks migrates by its stages")

@@ -11,13 +11,13 @@ struct OwnRows: Sendable {
     private let entities: [Int64]?
     /// Z_ENT that rows of the table can have, those of abstract entities among them; nil: none is refused.
     private let numbers: ClosedRange<Int>?
-    /// The cell that holds Z_ENT.
-    private let cell: Int
+    /// Of each column of the table.
+    private let cells: [Int]
     private let table: String
 
     /// Only the mapping's rows are read.
     init(of shape: RowShape) {
-        (entities, numbers, cell, table) = (nil, nil, 0, shape.table.name)
+        (entities, numbers, cells, table) = (nil, nil, [], shape.table.name)
     }
 
     /// All rows of the table are read.
@@ -29,7 +29,7 @@ struct OwnRows: Sendable {
     init(of shape: RowShape, cells: [Int], _ layout: StoreLayout) {
         let root = layout.tables.first { $0.name == shape.table.name }?.rootEntity
         (entities, numbers) = (shape.onlyEntities, root.flatMap { layout.numbers(ofTree: $0) } ?? 0...0)
-        (cell, table) = (cells[TableStorage.entityNumber], shape.table.name)
+        (self.cells, table) = (cells, shape.table.name)
     }
 
     /// Rows that a step before has made.
@@ -39,7 +39,7 @@ struct OwnRows: Sendable {
     ///   - cells: the cell of each column of its table.
     init(of plan: EntityMappingPlan, cells: [Int]) {
         (entities, numbers) = ([Int64(plan.sourceEntity ?? 0)], nil)
-        (cell, table) = (cells[TableStorage.entityNumber], plan.shape.table.name)
+        (self.cells, table) = (cells, plan.shape.table.name)
     }
 
     /// Whether the row in a view is the mapping's.
@@ -47,7 +47,7 @@ struct OwnRows: Sendable {
     /// - Throws: where it is no entity's of the table.
     func contain(_ view: RowView) throws(EngineError) -> Bool {
         guard let entities else { return true }
-        let number = view.integer(at: cell)
+        let number = view.integer(at: cells[TableStorage.entityNumber])
         if let number, entities.contains(number) { return true }
         guard let numbers else { return false }
         if let number, let number = Int(exactly: number), numbers.contains(number) { return false }
