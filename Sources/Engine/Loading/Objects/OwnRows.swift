@@ -11,7 +11,7 @@ struct OwnRows: Sendable {
     private let entities: [Int64]?
     /// Z_ENT that rows of the table can have, those of abstract entities among them; nil: none is refused.
     private let numbers: ClosedRange<Int>?
-    /// Of each column of the table.
+    /// The cell of each column of the table; none where nothing is asked.
     private let cells: [Int]
     private let table: String
 
