@@ -149,8 +149,7 @@ extension MigrationPlan.Mapping {
         source = description.sourceEntity
         destination = description.destinationEntity
         policy = description.policyClassName
-        createsRelationships =
-            policy != nil && plan.destinationEntity != nil && (plan.hasStage2Hook || !plan.relationships.isEmpty)
+        createsRelationships = policy != nil && plan.isReadAgain
         let rows = "  rows: "
         filter = description.lines().first { $0.hasPrefix(rows) }.map { String($0.dropFirst(rows.count)) }
         keys =

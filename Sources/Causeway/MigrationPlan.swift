@@ -132,7 +132,8 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         /// The policy's class; nil for the default one.
         public var policy: String?
         /// Whether the policy is called again for every row, in stage 2: unless it declares that it doesn't override the
-        /// hook (``EntityMigrationPolicy/createsRelationships``), and where the mapping has relationship expressions.
+        /// hook (``EntityMigrationPolicy/createsRelationships``), and where the mapping has relationship expressions. A
+        /// policy that rewrites expressions while it runs can be called again though this is false.
         public var createsRelationships: Bool
         /// The predicate that source rows must fulfil; nil for all rows.
         public var filter: String?

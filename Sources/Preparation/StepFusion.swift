@@ -142,9 +142,7 @@ package struct StepFusion: Sendable {
         if let barrier = earlier.barrier(dividing: step) { return barrier }
         if let barrier = earlier.barrier { return barrier }
         if let barrier = barrier(between: before, step, try ValidationRules(before.layout)) { return barrier }
-        let relating = step.objects?.mappings.first {
-            $0.sourceEntity != nil && ($0.hasStage2Hook || !$0.relationships.isEmpty)
-        }
+        let relating = step.objects?.mappings.first { $0.isReadAgain }
         guard earlier.hasPolicies, let relating else { return nil }
         return "“\(relating.description.name)” links rows in stage 2, and policies of steps before make them"
     }

@@ -71,7 +71,7 @@ struct MappingMethods {
     /// Whether rows are written or changed once those of the mappings by pages are packed.
     private func changesRows(_ plan: EntityMappingPlan, _ method: MappingMethod?) -> Bool {
         guard plan.sourceEntity != nil else { return plan.description.policyClassName != nil }
-        return method != .pages || plan.hasStage2Hook || !plan.relationships.isEmpty
+        return method != .pages || plan.isReadAgain
     }
 
     /// Whether a mapping without code makes rows with places in ordered relationships, from which others are counted on.

@@ -114,6 +114,8 @@ package struct EntityMappingPlan: Sendable {
     package var isIndependent: Bool
     /// Whether stage 2 calls a hook of the app's for each of its rows.
     package var hasStage2Hook: Bool
+    /// Whether stage 2 reads its rows again, as far as that is known before stage 1.
+    package var isReadAgain: Bool { sourceEntity != nil && (hasStage2Hook || !relationships.isEmpty) }
     /// What is read of the source rows, and the cell of each column of the source's table (−1: not read).
     package var shape: RowShape
     package var cells: [Int]

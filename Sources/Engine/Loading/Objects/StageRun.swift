@@ -265,9 +265,9 @@ struct StageRun {
     }
 
     private func needsRelating(_ plan: EntityMappingPlan) -> Bool {
-        plan.sourceEntity != nil
-            && (plan.hasStage2Hook || !plan.relationships.isEmpty || session.mappings[plan.index].isRewritten
-                || session.hasAdditionalRelationships(plan.index))
+        plan.isReadAgain
+            || plan.sourceEntity != nil
+                && (session.mappings[plan.index].isRewritten || session.hasAdditionalRelationships(plan.index))
     }
 
     /// Links that are carried by their keys: join tables are copied, and links to rows that weren't made end. If stage
