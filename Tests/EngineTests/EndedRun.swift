@@ -72,23 +72,26 @@ extension Scenario {
         let output: String?
         let engine: String
         let cloudKit: String
+        let interval: Double
     }
 
     /// Runs in a process that is killed at a point of the protocol.
+    ///
+    /// - Parameter interval: seconds between two checkpoints.
     func kill(
         at point: KillPoint, _ count: Int = 1, to target: String? = nil, output: String? = nil,
-        engine: EngineChoice = .statements, cloudKit: CloudKitPolicy = .refuse
+        engine: EngineChoice = .statements, cloudKit: CloudKitPolicy = .refuse, interval: Double = 0
     ) async throws {
         let errand = Errand(
             place: "\(point.rawValue):\(count)", store: store, models: models, target: target ?? lastVersion,
-            output: output, engine: engine.rawValue, cloudKit: cloudKit.rawValue)
+            output: output, engine: engine.rawValue, cloudKit: cloudKit.rawValue, interval: interval)
         await #expect(processExitsWith: .signal(SIGKILL)) { [errand = errand as Errand] in
             unsafe setenv("CAUSEWAY_HARNESS", "1", 1)
             unsafe setenv("CAUSEWAY_KILL_AT", errand.place, 1)
             var request = MigrationRequest(
                 store: errand.store, models: errand.models, output: errand.output, target: errand.target,
                 options: EngineOptions(batchRows: 7, jobs: 1))
-            request.options.checkpointInterval = 0
+            request.options.checkpointInterval = errand.interval
             request.options.copyChunkBytes = Scenario.smallChunk
             request.options.engine = EngineChoice(rawValue: errand.engine) ?? .auto
             request.cloudKit = CloudKitPolicy(rawValue: errand.cloudKit) ?? .refuse

@@ -197,8 +197,9 @@ struct KeptTableTests {
         arguments: [
             (KillPoint.preflighted, 1), (.batchWritten, 1), (.batchWritten, 2), (.batchWritten, 4),
             (.checkpointWritten, 1), (.checkpointWritten, 3), (.pagesCopied, 1), (.stagingCreated, 1), (.pagesBegun, 1),
-            (.batchWritten, 12), (.checkpointWritten, 12), (.checkpointWritten, 13), (.pagesDone, 1), (.committing, 1),
-            (.committing, 2), (.committed, 1), (.committed, 2), (.committed, 3), (.schemaFinished, 1), (.verified, 1),
+            (.batchWritten, 12), (.checkpointWritten, 12), (.checkpointWritten, 13), (.pagesWhole, 1), (.pagesDone, 1),
+            (.committing, 1), (.committing, 2), (.committed, 1), (.committed, 2), (.committed, 3), (.schemaFinished, 1),
+            (.verified, 1),
         ])
     func killed(point: KillPoint, count: Int) async throws {
         let scenario = try Self.scenario()
@@ -350,13 +351,13 @@ struct KeptTableTests {
     @Test(
         "resumes a store that was made anew after a kill, and moves no row twice",
         arguments: [
-            (KillPoint.stagingCreated, 1), (.pagesBegun, 1), (.indexMade, 1), (.indexMade, 3), (.pagesDone, 1),
-            (.rowsMade, 1), (.schemaFinished, 1), (.verified, 1),
-        ])
-    func misfitKilled(point: KillPoint, count: Int) async throws {
+            (KillPoint.stagingCreated, 1), (.pagesBegun, 1), (.indexMade, 1), (.indexMade, 3), (.pagesWhole, 1),
+            (.pagesDone, 1), (.rowsMade, 1), (.schemaFinished, 1), (.verified, 1),
+        ], [0, 3_600])
+    func misfitKilled(at place: (point: KillPoint, count: Int), interval: Double) async throws {
         let scenario = try Self.scenario(rows: Self.odd)
         let all = try Self.rowCount(scenario)
-        try await scenario.kill(at: point, count, engine: .pages)
+        try await scenario.kill(at: place.point, place.count, engine: .pages, interval: interval)
         let run = try scenario.rerun(Self.careful(scenario))
         #expect(!run.warnings.contains { $0.contains("starts over") }, "\(run.warnings)")
         let moved = run.events.reduce(0) { rows, event in

@@ -145,11 +145,24 @@ struct PageEngineTests {
             (KillPoint.pagesBegun, 1), (.batchWritten, 1), (.batchWritten, 2), (.batchWritten, 4),
             (.checkpointWritten, 1),
             (.checkpointWritten, 2), (.checkpointWritten, 3), (.checkpointWritten, 5), (.checkpointWritten, 6),
-            (.pagesDone, 1), (.committing, 2), (.committed, 2), (.committing, 3), (.committed, 3), (.schemaFinished, 1),
+            (.pagesWhole, 1), (.pagesDone, 1), (.committing, 2), (.committed, 2), (.committing, 3), (.committed, 3), (.schemaFinished, 1),
         ])
     func killed(point: KillPoint, count: Int) async throws {
         let scenario = try Self.scenario()
         try await scenario.kill(at: point, count, engine: .pages)
+        _ = try scenario.rerun(Self.careful(scenario))
+        try Self.expectDone(scenario)
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == Self.byPages.get())
+    }
+
+    @Test(
+        "finishes after a kill at any point of the pages, also where the last checkpoint is an old one",
+        arguments: [
+            (KillPoint.pagesBegun, 1), (.batchWritten, 4), (.pagesWhole, 1), (.pagesDone, 1), (.schemaFinished, 1),
+        ])
+    func killedLongAfterACheckpoint(point: KillPoint, count: Int) async throws {
+        let scenario = try Self.scenario()
+        try await scenario.kill(at: point, count, engine: .pages, interval: 3_600)
         _ = try scenario.rerun(Self.careful(scenario))
         try Self.expectDone(scenario)
         #expect(try Data(contentsOf: URL(filePath: scenario.store)) == Self.byPages.get())

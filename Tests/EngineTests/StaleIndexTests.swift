@@ -236,13 +236,13 @@ struct StaleIndexTests {
     @Test(
         "are made anew after a kill, too",
         arguments: [
-            (KillPoint.pagesCopied, 1), (.stagingCreated, 1), (.pagesBegun, 1), (.pagesDone, 1), (.schemaFinished, 1),
-            (.verified, 1),
-        ])
-    func killed(point: KillPoint, count: Int) async throws {
+            (KillPoint.pagesCopied, 1), (.stagingCreated, 1), (.pagesBegun, 1), (.pagesWhole, 1), (.pagesDone, 1),
+            (.schemaFinished, 1), (.verified, 1),
+        ], [0, 3_600])
+    func killed(at place: (point: KillPoint, count: Int), interval: Double) async throws {
         let damage = Self.damages[4]
         let scenario = try Self.scenario(damage)
-        try await scenario.kill(at: point, count, engine: .pages)
+        try await scenario.kill(at: place.point, place.count, engine: .pages, interval: interval)
         let run = try scenario.rerun(KeptTableTests.careful(scenario))
         #expect(!run.warnings.contains { $0.contains("starts over") }, "\(run.warnings)")
         #expect(try KeptTableTests.content(scenario.store) == Self.byStatements(damage))

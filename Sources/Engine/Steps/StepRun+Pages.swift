@@ -57,6 +57,7 @@ extension StepRun {
                 ).run(try pages.reading(), summed: sums)
             }
             if Mutant.isOn(.wholeTooEarly) { try pages.pretendFinished() } else { try pages.finish() }
+            KillPoint.reach(.pagesWhole)
         }
         try ledger.commit()
         KillPoint.reach(.pagesDone)

@@ -36,18 +36,35 @@ package struct DatabaseLayout: Hashable, Sendable {
         try self.init(firstBytes: bytes, fileLength: length)
     }
 
+    /// The layout of a file that is being built. How many pages its header counts says nothing about it: until the file is
+    /// whole it counts those that SQLite has made; and where an earlier run made it whole and couldn't say so any more, it
+    /// counts pages that are still to be written again. After a torn write the file may end within a page.
+    ///
+    /// - Parameters:
+    ///   - file: the database.
+    ///   - pageCount: pages from the first on that are written.
+    /// - Throws: why its pages can't be read.
+    package init(building file: borrowing OpenFile, pageCount: Int) throws(SourceRefusal) {
+        let bytes: [UInt8]
+        let length: Int64
+        do throws(FileError) {
+            length = try file.status().size
+            bytes = try file.prefix(DatabaseHeader.length + 1)
+        } catch {
+            throw .unreadable(error)
+        }
+        let header = try Self.header(bytes)
+        let present = Int(length / Int64(header.pageSize))
+        guard pageCount <= present else { throw .truncated(pages: pageCount, present: present) }
+        self.init(header, pageCount: pageCount)
+    }
+
     /// - Parameters:
     ///   - firstBytes: the file's first 101 bytes, or what it has of them.
     ///   - fileLength: bytes of the whole file.
     /// - Throws: why statements must read it.
     package init(firstBytes: [UInt8], fileLength: Int64) throws(SourceRefusal) {
-        guard let header = DatabaseHeader(firstBytes), firstBytes.count > DatabaseHeader.length else {
-            throw .notADatabase
-        }
-        guard header.hasKnownVersions, header.hasKnownFractions else { throw .unknownFormat }
-        guard header.reservedBytes == 0 else { throw .reservedBytes(header.reservedBytes) }
-        // A database without a table has neither a schema format nor an encoding yet.
-        guard header.textEncoding == .utf8 || firstBytes[.textEncoding] == 0 else { throw .notUTF8 }
+        let header = try Self.header(firstBytes)
         guard let pages = header.pageCount else { throw .unknownPageCount }
         let present = Int(fileLength / Int64(header.pageSize))
         guard pages <= present else { throw .truncated(pages: pages, present: present) }
@@ -57,14 +74,16 @@ package struct DatabaseLayout: Hashable, Sendable {
         self.init(header, pageCount: pages)
     }
 
-    /// The layout of a file that is being built: its header doesn't count all pages yet.
-    ///
-    /// - Parameters:
-    ///   - layout: as the header says.
-    ///   - pageCount: pages from the first on that are written; those of `layout` are among them.
-    package init(extending layout: DatabaseLayout, pageCount: Int) {
-        precondition(pageCount >= layout.pageCount, "a file that is being built doesn't shrink")
-        self.init(layout.header, pageCount: pageCount)
+    /// The header of a database whose pages can be read, whatever it says of their number.
+    private static func header(_ firstBytes: [UInt8]) throws(SourceRefusal) -> DatabaseHeader {
+        guard let header = DatabaseHeader(firstBytes), firstBytes.count > DatabaseHeader.length else {
+            throw .notADatabase
+        }
+        guard header.hasKnownVersions, header.hasKnownFractions else { throw .unknownFormat }
+        guard header.reservedBytes == 0 else { throw .reservedBytes(header.reservedBytes) }
+        // A database without a table has neither a schema format nor an encoding yet.
+        guard header.textEncoding == .utf8 || firstBytes[.textEncoding] == 0 else { throw .notUTF8 }
+        return header
     }
 
     init(_ header: DatabaseHeader, pageCount: Int) {

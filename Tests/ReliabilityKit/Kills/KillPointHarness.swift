@@ -23,7 +23,7 @@ package struct KillPointHarness: Sendable {
     }
 
     /// Statements don't reach these.
-    private static let ofPages: Set<KillPoint> = [.pagesCopied, .pagesBegun, .pagesDone]
+    private static let ofPages: Set<KillPoint> = [.pagesCopied, .pagesBegun, .pagesWhole, .pagesDone]
     /// Among the rows, where the engines differ: the quick subset kills both there.
     private static let amongRows: Set<KillPoint> = [
         .stagingCreated, .batchWritten, .committing, .committed, .checkpointWritten, .rowsMade, .indexMade,
@@ -73,37 +73,49 @@ package struct KillPointHarness: Sendable {
         return tally
     }
 
-    /// Kills at the visits of a place.
+    /// Kills at the visits of a place: at each where every batch is committed; at some where only the ends of a run are, so
+    /// that what counts is much older than what is in the files.
     ///
     /// - Returns: whether a visit was reached.
     private func visit(_ subject: TrialSubject, _ point: KillPoint, _ tally: Tally) -> Bool {
         var wasReached = false
         if settings.isQuick {
             for number in Self.quickVisits {
-                guard kill(subject, point, number, tally) else { break }
+                let interval = number == 1 ? Trial.Habits.uncommitted : 0
+                guard kill(subject, point, number, interval, tally) else { break }
                 wasReached = true
             }
             return wasReached
         }
         for number in 1...Self.visitLimit {
-            guard kill(subject, point, number, tally) else { break }
+            guard kill(subject, point, number, 0, tally) else { break }
             wasReached = true
+        }
+        var number = 1
+        while number <= Self.visitLimit, kill(subject, point, number, Trial.Habits.uncommitted, tally) {
+            wasReached = true
+            number *= 2
         }
         return wasReached
     }
 
     /// Kills at one visit.
     ///
+    /// - Parameter interval: seconds between two checkpoints of the run that is killed.
     /// - Returns: whether the run reached the place so often.
-    private func kill(_ subject: TrialSubject, _ point: KillPoint, _ number: Int, _ tally: Tally) -> Bool {
+    private func kill(
+        _ subject: TrialSubject, _ point: KillPoint, _ number: Int, _ interval: Double, _ tally: Tally
+    ) -> Bool {
         let label = "\(point.rawValue):\(number)"
         let chain = subject.subject.name
+        var habits = Trial.Habits()
+        habits.checkpointInterval = interval
         var wasKilled = false
         var held = true
         do {
             let folder = try settings.makeFolder("kill-points/\(chain)-\(point.rawValue)-\(number)")
             var trial = try Trial(subject, folder: folder)
-            let ending = try trial.run(environment: ["CAUSEWAY_KILL_AT": label])
+            let ending = try trial.run(environment: ["CAUSEWAY_KILL_AT": label], habits: habits)
             wasKilled = ending == .signalled(9)
             if wasKilled || ending != .exited(0) {
                 held = tally.judge(label, kind: chain) {

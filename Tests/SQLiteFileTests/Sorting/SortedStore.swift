@@ -80,7 +80,7 @@ struct SortedStore {
         }
         try tree.finish(with: &writer)
         for (index, indexRoot) in zip(indexes, roots) {
-            let layout = DatabaseLayout(extending: try DatabaseLayout(of: store.file()), pageCount: writer.pageCount)
+            let layout = try DatabaseLayout(building: store.file(), pageCount: writer.pageCount)
             let rows = PageFile(try store.file(), layout)
             let scratch = store.path + "-sort"
             var sorter = try IndexSorter(index.key(sources), memory: memory, scratchPath: scratch)

@@ -94,8 +94,8 @@ final class StagingPages {
         let count = writer?.pageCount ?? 0
         let file = try EngineError.at(path) { try OpenFile(path, mode: .read) }
         do throws(SourceRefusal) {
-            let layout = try DatabaseLayout(of: file)
-            return PageFile(file, DatabaseLayout(extending: layout, pageCount: count))
+            let layout = try DatabaseLayout(building: file, pageCount: count)
+            return PageFile(file, layout)
         } catch {
             throw EngineError(.verification, "\(path): its pages can't be read: \(error)")
         }
