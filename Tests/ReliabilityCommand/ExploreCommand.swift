@@ -34,6 +34,9 @@ struct ExploreCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A call of the traced run fails.", valueName: "mode:N"))
     var fault: String?
 
+    @Option(help: ArgumentHelp("Between two checkpoints of the command.", valueName: "seconds"))
+    var interval = 0.0
+
     @Option(help: ArgumentHelp("What the store's rows follow from.", valueName: "number"))
     var seed: UInt64 = 1
 
@@ -61,6 +64,7 @@ struct ExploreCommand: ParsableCommand {
         settings.isExhaustiveSwap = swap
         settings.work.mutant = mutant
         settings.work.fault = fault
+        settings.work.checkpointInterval = interval
         settings.budget = budget
         settings.jobs = jobs
         let report = HarnessReport(result: try CrashExplorer(settings).run())

@@ -46,6 +46,7 @@ package struct CrashExplorer: Sendable {
             if isAmongPages { words.append("among pages") }
             if isExhaustiveSwap { words.append("swap, all subsets") }
             if splitsRenames { words.append("non-atomic renames") }
+            if work.checkpointInterval > 0 { words.append("without commits") }
             if let mutant = work.mutant { words.append("mutant \(mutant)") }
             if let fault = work.fault { words.append("fault \(fault)") }
             return words.joined(separator: ", ")
@@ -68,6 +69,7 @@ package struct CrashExplorer: Sendable {
             "--subject \(subject.chain.rawValue) --engine \(subject.engine.rawValue) --source \(subject.state.rawValue) --state \(label)"
                 + (splitsRenames ? " --nonatomic" : "") + (work.fault.map { " --fault \($0)" } ?? "")
                 + (work.mutant.map { " --mutant \($0)" } ?? "")
+                + (work.checkpointInterval > 0 ? " --interval \(work.checkpointInterval)" : "")
         }
     }
 

@@ -61,6 +61,8 @@ package struct Exploration: Sendable {
         /// Nil is the subject's for exploring.
         package var batchRows: Int?
         package var jobs = 1
+        /// Seconds; 0 commits every batch.
+        package var checkpointInterval = 0.0
         /// A deliberate break of the protocol, by its name in `Mutant`.
         package var mutant: String?
         /// As CAUSEWAY_FAULT_MODE.
@@ -79,8 +81,7 @@ package struct Exploration: Sendable {
             try subject.executable,
             subject.arguments(
                 store: folder + "/" + Subject.storeName, batchRows: work.batchRows ?? subject.exploredBatchRows,
-                jobs: work.jobs,
-                extra: work.extraArguments),
+                jobs: work.jobs, checkpointInterval: work.checkpointInterval, extra: work.extraArguments),
             root: folder, scratch: scratch)
         command.traces = true
         command.fault = work.fault

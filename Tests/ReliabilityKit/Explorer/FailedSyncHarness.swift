@@ -30,12 +30,14 @@ struct FailedSyncHarness {
             settings.isQuick
             ? settings.engines.map { Subject($0 == .pages ? .inferred : chain, engine: $0, seed: settings.seed) }
             : Subject.all(on: settings.engines, seed: settings.seed)
-        for subject in subjects {
-            let course = try course(of: subject)
+        let intervals = settings.isQuick ? [0] : [0, Trial.Habits.uncommitted]
+        for (subject, interval) in subjects.flatMap({ subject in intervals.map { (subject, $0) } }) {
+            let course = try course(of: subject, interval)
             for number in numbers(of: course.counts.syncs, pages: course.trace.callsAmongPages(of: .sync) ?? []) {
                 if settings.stopsAtFailure, !sum.isClean { break }
                 var explorer = CrashExplorer.Settings(subject)
                 explorer.jobs = settings.threads
+                explorer.work.checkpointInterval = interval
                 explorer.work.fault = "\(FaultMode.sync.rawValue):\(number)"
                 explorer.work.mutant = ProcessInfo.processInfo.environment["CAUSEWAY_MUTANT"]
                 explorer.budget = Self.statesPerRun
@@ -64,14 +66,15 @@ struct FailedSyncHarness {
     }
 
     /// An undisturbed run, traced.
-    private func course(of subject: Subject) throws -> ShimmedCommand.Ending {
+    private func course(of subject: Subject, _ interval: Double) throws -> ShimmedCommand.Ending {
         let folder = try ScratchFolder(in: nil)
         defer { folder.remove() }
         let data = folder.path + "/data"
         try Files.makeDirectory(data)
         try subject.makeStore(in: data)
         var command = ShimmedCommand(
-            try subject.executable, subject.arguments(store: data + "/" + Subject.storeName), root: data,
+            try subject.executable,
+            subject.arguments(store: data + "/" + Subject.storeName, checkpointInterval: interval), root: data,
             scratch: folder.path + "/shim")
         command.traces = true
         let ending = try command.run()

@@ -85,7 +85,9 @@ package struct Harness: Sendable {
             // One chain by statements, and the one with batches of pages.
             ? settings.engines.map { Subject($0 == .pages ? .inferred : chain, engine: $0, seed: settings.seed) }
             : Subject.all(on: settings.engines, seed: settings.seed)
-        return try explore(subjects, "explorer", settings) { explorer in
+        return try explore(
+            subjects, "explorer", settings, intervals: settings.isQuick ? [0] : [0, Trial.Habits.uncommitted]
+        ) { explorer in
             if settings.isQuick, explorer.subject.engine == .pages {
                 explorer.isAmongPages = true
                 explorer.stride = max(1, Int((quickPageStride / settings.scale).rounded()))
@@ -112,12 +114,13 @@ package struct Harness: Sendable {
     }
 
     private static func explore(
-        _ subjects: [Subject], _ name: String, _ settings: HarnessSettings,
+        _ subjects: [Subject], _ name: String, _ settings: HarnessSettings, intervals: [Double] = [0],
         _ adjust: (inout CrashExplorer.Settings) -> Void
     ) throws -> HarnessReport {
         var sum = HarnessResult(name: name)
-        for subject in subjects {
+        for (subject, interval) in subjects.flatMap({ subject in intervals.map { (subject, $0) } }) {
             var explorer = CrashExplorer.Settings(subject)
+            explorer.work.checkpointInterval = interval
             explorer.jobs = settings.threads
             explorer.stopsAtFailure = settings.stopsAtFailure
             // A mutant is traced as it is: it may fail.
