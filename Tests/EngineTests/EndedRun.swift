@@ -75,9 +75,7 @@ extension Scenario {
         let interval: Double
     }
 
-    /// Runs in a process that is killed at a point of the protocol.
-    ///
-    /// - Parameter interval: seconds between two checkpoints.
+    /// Runs in a process that is killed at a point of the protocol; `interval` is in seconds, between two checkpoints.
     func kill(
         at point: KillPoint, _ count: Int = 1, to target: String? = nil, output: String? = nil,
         engine: EngineChoice = .statements, cloudKit: CloudKitPolicy = .refuse, interval: Double = 0

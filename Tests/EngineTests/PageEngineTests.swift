@@ -145,7 +145,8 @@ struct PageEngineTests {
             (KillPoint.pagesBegun, 1), (.batchWritten, 1), (.batchWritten, 2), (.batchWritten, 4),
             (.checkpointWritten, 1),
             (.checkpointWritten, 2), (.checkpointWritten, 3), (.checkpointWritten, 5), (.checkpointWritten, 6),
-            (.pagesWhole, 1), (.pagesDone, 1), (.committing, 2), (.committed, 2), (.committing, 3), (.committed, 3), (.schemaFinished, 1),
+            (.pagesWhole, 1), (.pagesDone, 1), (.committing, 2), (.committed, 2), (.committing, 3), (.committed, 3),
+            (.schemaFinished, 1),
         ])
     func killed(point: KillPoint, count: Int) async throws {
         let scenario = try Self.scenario()

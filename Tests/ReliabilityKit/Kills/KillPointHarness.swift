@@ -99,9 +99,8 @@ package struct KillPointHarness: Sendable {
         return wasReached
     }
 
-    /// Kills at one visit.
+    /// Kills at one visit; `interval` is in seconds, between two checkpoints of the run that is killed.
     ///
-    /// - Parameter interval: seconds between two checkpoints of the run that is killed.
     /// - Returns: whether the run reached the place so often.
     private func kill(
         _ subject: TrialSubject, _ point: KillPoint, _ number: Int, _ interval: Double, _ tally: Tally
