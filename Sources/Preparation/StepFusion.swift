@@ -114,6 +114,7 @@ package struct StepFusion: Sendable {
         guard let objects = step.objects else { return "it is inferred" }
         if let pass = step.passes.first { return "rows of \(pass.sourceTable) are carried" }
         if let join = objects.joins.first?.work.table { return "links of \(join) are carried" }
+        if let join = objects.translations.first?.link.table { return "links of \(join) follow the new keys" }
         for plan in objects.mappings {
             if let reason = reason(plan) { return "“\(plan.description.name)”: \(reason)" }
         }

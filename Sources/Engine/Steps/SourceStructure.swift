@@ -110,7 +110,7 @@ extension StepPlan {
     /// Whether all rows of its source are read out of pages, whose structure is checked there, and nobody reads by SQL.
     private func readsOnlyPages(of source: SourceStore, _ together: Set<Int>) -> Bool {
         guard let objects else { return passesReadOnlyPages }
-        guard objects.joins.isEmpty, passesReadOnlyPages else { return false }
+        guard objects.joins.isEmpty, objects.translations.isEmpty, passesReadOnlyPages else { return false }
         return objects.mappings.allSatisfy { plan in
             plan.sourceEntity == nil && plan.description.policyClassName == nil
                 || plan.onlyCopies && methods.mappings[plan.index]?.method == .pages

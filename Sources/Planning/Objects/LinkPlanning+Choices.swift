@@ -42,7 +42,7 @@ extension LinkPlanning {
         }
     }
 
-    private var hasNoCode: Bool { planner.entities.allSatisfy { $0.mapping.mapping.policyClassName == nil } }
+    var hasNoCode: Bool { planner.entities.allSatisfy { $0.mapping.mapping.policyClassName == nil } }
 
     private func options(
         _ expression: Expression, of index: Int, leadingTo kind: String, _ columns: inout SourceColumns
@@ -91,7 +91,7 @@ extension LinkPlanning {
     }
 
     /// Whether a name means one mapping: the own model's first.
-    private func isUnique(_ name: String?, for index: Int) -> Bool {
+    func isUnique(_ name: String?, for index: Int) -> Bool {
         guard let name else { return true }
         let all = planner.entities.indices.filter { planner.entities[$0].mapping.mapping.name == name }
         let own = all.filter { planner.entities[$0].model == planner.entities[index].model }

@@ -7,8 +7,8 @@ import CausewayModel
 struct LinkPlanning {
     let planner: ObjectStepPlanner
 
-    private var source: StorageMap { planner.source }
-    private var destination: StorageMap { planner.destination }
+    var source: StorageMap { planner.source }
+    var destination: StorageMap { planner.destination }
 
     /// What a relationship mapping in one of Core Data's two forms reads: a source relationship, through one mapping or any.
     struct Reading {

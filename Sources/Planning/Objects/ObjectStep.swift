@@ -12,6 +12,8 @@ package struct ObjectStep: Sendable {
     package var homes: [String?]
     /// Join tables that are copied whole after stage 1.
     package var joins: [JoinCopy]
+    /// Join tables whose links are made from the source's after stage 1, with other keys.
+    package var translations: [JoinTranslation] = []
     /// What ends links to rows that weren't made, after stage 1 and the joins.
     package var cleanups: [Cleanup]
     /// Functions of each policy by its name, as far as expressions may call them.
@@ -42,6 +44,23 @@ package struct ObjectStep: Sendable {
         /// The mappings that make the rows at either end.
         package var ends: [Int]
         /// The same links as expressions for stage 2, by mapping, in case a policy gave rows other keys.
+        package var relationships: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)]
+    }
+
+    /// A join table whose links follow from the source's, though rows at its ends get new keys.
+    package struct JoinTranslation: Sendable {
+        /// Links of the source's that become some of its own.
+        package struct Part: Sendable {
+            package var link: JoinStorage
+            /// The mappings that make the rows at this end, and those that make the rows at the other.
+            package var owners: [Int]
+            package var targets: [Int]
+        }
+
+        package var link: JoinStorage
+        /// In the order of the mappings.
+        package var parts: [Part]
+        /// The same links as expressions for stage 2, by mapping, where the new keys can't be held.
         package var relationships: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)]
     }
 }

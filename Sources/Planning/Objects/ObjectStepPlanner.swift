@@ -20,6 +20,8 @@ package struct ObjectStepPlanner {
     private var warnings: [String] = []
     /// Relationships whose join tables are copied, by mapping.
     var copied: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)] = []
+    /// Relationships whose links are made with those of their whole join table, by mapping.
+    var translated: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)] = []
 
     /// `resolved` are the step's mapping models, in the order in which they run.
     package init(_ resolved: [ResolvedMapping], source: StorageMap, destination: StorageMap, code: CodeCatalog) {
@@ -41,13 +43,15 @@ package struct ObjectStepPlanner {
         guard planner.problems.isEmpty else {
             throw .mapping(resolved.map(\.name).joined(separator: ", "), planner.problems)
         }
-        return ObjectStep(
+        var step = ObjectStep(
             models: resolved.map(\.name), mappings: plans, source: source, destination: destination,
             homes: Self.homes(entities.map(\.mapping), source: source, destination: destination),
             joins: try planner.joinCopies(),
             cleanups: ObjectStep.cleanups(of: destination),
             policies: entities.compactMap { $0.mapping.mapping.policyClassName }, isResumable: isResumable,
             warnings: planner.warnings)
+        step.translations = planner.translations()
+        return step
     }
 
     private var isResumable: Bool {
@@ -207,6 +211,8 @@ package struct ObjectStepPlanner {
                 keys.append(key)
             } else if let choice = try links.choice(property, of: index, fill, &columns) {
                 choices.append(choice)
+            } else if links.isTranslated(property, of: index) {
+                translated.append((index, fill))
             } else if !links.isCovered(property, of: index), !links.isOverwritten(property, of: index) {
                 relationships.append(fill)
             }

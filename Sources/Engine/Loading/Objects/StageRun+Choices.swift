@@ -12,14 +12,23 @@ extension StageRun {
     /// Whether the rows to which a link can lead have keys when it is chosen; stage 2 looks it up otherwise.
     func isKnown(_ choice: EntityMappingPlan.LinkChoice, of plan: EntityMappingPlan) throws(EngineError) -> Bool {
         guard isMapped(plan) else { return false }
-        for place in Set(choice.options.flatMap(\.targets.values)) where mappings[place].keeping != .always {
+        return try areKnown(Set(choice.options.flatMap(\.targets.values)))
+    }
+
+    /// Whether the rows at both ends of a join table have keys once stage 1 is over; stage 2 looks them up otherwise.
+    func isKnown(_ translation: ObjectStep.JoinTranslation) throws(EngineError) -> Bool {
+        try areKnown(Set(translation.parts.flatMap { $0.owners + $0.targets }))
+    }
+
+    private func areKnown(_ places: Set<Int>) throws(EngineError) -> Bool {
+        for place in places where mappings[place].keeping != .always {
             guard isMapped(mappings[place]), try keys(of: place) != nil else { return false }
         }
         return true
     }
 
     /// The new keys of a mapping's rows; nil where there are too many runs of them.
-    private func keys(of mapping: Int) throws(EngineError) -> KeyRuns? {
+    func keys(of mapping: Int) throws(EngineError) -> KeyRuns? {
         if let known = keyRuns.byMapping[mapping] { return known }
         let runs = try EngineError.at(mappings[mapping].description.name) {
             try associations.runs(of: mapping, atMost: KeyRuns.mostRuns)

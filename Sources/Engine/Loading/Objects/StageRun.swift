@@ -298,6 +298,7 @@ struct StageRun {
                 try joins([join.work], &progress)
             }
         }
+        try translateLinks()
         for (index, cleanup) in run.objects.cleanups.enumerated() {
             try ledger.once("cleanup \(index)") { () throws(EngineError) in
                 if mustLead(cleanup) { return }
@@ -306,6 +307,18 @@ struct StageRun {
                 state.objects.endedLinks += ended
                 settleDoubts(of: cleanup, ended: ended)
             }
+        }
+    }
+
+    /// Links whose ends get new keys: looked up in stage 2 where these can't be held.
+    private func translateLinks() throws(EngineError) {
+        for (index, translation) in run.objects.translations.enumerated() {
+            guard try isKnown(translation) else {
+                for (mapping, fill) in translation.relationships { session.relate(fill, inStage2Of: mapping) }
+                continue
+            }
+            run.events(.phaseBegan("relationships"))
+            try LinkTranslation(model: self, translation: translation, place: index).make()
         }
     }
 
