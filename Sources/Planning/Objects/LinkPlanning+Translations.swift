@@ -65,8 +65,9 @@ extension LinkPlanning {
     private func known(
         _ setters: [(mapping: Int, property: PropertyMappingDescription)], at end: End
     ) -> [Setter]? {
-        guard let kind = destination.schema.model.relationship(end.relationship, of: end.entity)?
-            .relationship.destination
+        guard
+            let kind = destination.schema.model.relationship(end.relationship, of: end.entity)?
+                .relationship.destination
         else { return nil }
         var result: [Setter] = []
         for (index, property) in setters {

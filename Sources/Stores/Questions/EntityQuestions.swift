@@ -14,6 +14,11 @@ extension Connection {
     package func largestKey(of table: String) throws(SQLiteError) -> Int64 {
         try integer("SELECT max(Z_PK) FROM \(try SQLIdentifier(table))") ?? 0
     }
+
+    /// The largest rowid of a table; 0 where it has no rows.
+    package func largestRowid(of table: SQLIdentifier) throws(SQLiteError) -> Int64 {
+        try integer("SELECT max(rowid) FROM \(table)") ?? 0
+    }
 }
 
 /// Rows that a query found: how many, and the keys of the first.

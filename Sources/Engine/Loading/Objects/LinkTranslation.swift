@@ -10,6 +10,8 @@ struct LinkTranslation {
     let translation: ObjectStep.JoinTranslation
     /// Its place in the step.
     let place: Int
+    /// Told after each batch which part of the links is made, from 0 to 1.
+    let advanced: (Double) -> Void
 
     /// Links that are read at a time.
     private static let batchRows = 4_096
@@ -43,16 +45,21 @@ struct LinkTranslation {
             return try model.staging.connection.prepare(
                 "INSERT OR IGNORE INTO \(link.table) (\(link.mine), \(link.theirs)) VALUES (?1, ?2)")
         }
+        let parts = Double(translation.parts.count)
         for (index, part) in translation.parts.enumerated() {
             guard case .open(let cursor) = try run.ledger.enter("links \(place).\(index)") else { continue }
-            try make(part, after: cursor, with: &insert)
+            try make(part, after: cursor, with: &insert) { advanced((Double(index) + $0) / parts) }
             try run.ledger.leave()
         }
     }
 
     private func make(
-        _ part: ObjectStep.JoinTranslation.Part, after begun: StepLedger.Cursor?, with insert: inout Statement
+        _ part: ObjectStep.JoinTranslation.Part, after begun: StepLedger.Cursor?,
+        with insert: inout Statement, advanced: (Double) -> Void
     ) throws(EngineError) {
+        let expected = try EngineError.reading(run.source.location.path) {
+            try run.source.connection.largestRowid(of: part.link.table)
+        }
         let (owners, targets) = (try keys(of: part.owners), try keys(of: part.targets))
         var cursor = begun ?? StepLedger.Cursor()
         var select = try statement(part.link, after: cursor)
@@ -79,6 +86,7 @@ struct LinkTranslation {
             cursor.rows += links.count
             (cursor.key, cursor.ordinal) = (last.owner, last.target)
             try run.ledger.advance(to: cursor)
+            advanced(min(1, Double(cursor.rows) / Double(max(1, expected))))
         }
     }
 

@@ -312,13 +312,18 @@ struct StageRun {
 
     /// Links whose ends get new keys: looked up in stage 2 where these can't be held.
     private func translateLinks() throws(EngineError) {
-        for (index, translation) in run.objects.translations.enumerated() {
+        let translations = run.objects.translations
+        // How much else there is to link isn't known yet.
+        let isAll = !mappings.contains { needsRelating($0) }
+        for (index, translation) in translations.enumerated() {
             guard try isKnown(translation) else {
                 for (mapping, fill) in translation.relationships { session.relate(fill, inStage2Of: mapping) }
                 continue
             }
             run.events(.phaseBegan("relationships"))
-            try LinkTranslation(model: self, translation: translation, place: index).make()
+            try LinkTranslation(model: self, translation: translation, place: index) { part in
+                if isAll { run.events(.advanced(share: (Double(index) + part) / Double(translations.count))) }
+            }.make()
         }
     }
 
