@@ -1,5 +1,6 @@
 import CausewayPlanning
 package import CausewayPreparation
+import CausewayStoreFormat
 
 /// How much work each phase of a run is, as far as the plan tells: seconds at rates that one machine has shown. Only their
 /// proportions matter, since a run measures how fast it really is (`WorkMeter`).
@@ -43,6 +44,8 @@ package struct WorkPlan: Hashable, Sendable {
         static let statements = 65e6
         static let objects = 12e6
         static let linking = 100e6
+        /// Links of join tables that follow new keys.
+        static let translating = 30e6
         /// Links that stage 2 looks up, by statements.
         static let relating = 4.5e6
         static let indexes = 120e6
@@ -101,9 +104,17 @@ package struct WorkPlan: Hashable, Sendable {
             let sizes = isCounted ? prepared.objectRows.map { Double($0) } : related.map { _ in 1 }
             let all = max(1, sizes.reduce(0, +))
             let part = zip(sizes, related).reduce(0) { $0 + ($1.1 ? $1.0 : 0) } / all
-            append(.relationships, part > 0 ? part * Rate.linking / Rate.relating : 1, Rate.linking)
+            if part > 0 {
+                append(.relationships, part, Rate.relating)
+            } else {
+                append(.relationships, 1, objects.translations.isEmpty ? Rate.linking : Rate.translating)
+            }
             append(.validation, 1, Rate.linking)
-            if !isByPages { append(.statementIndexes, 1, Rate.statementIndexes) }
+            // Those of join tables: nobody knows how large these are.
+            let hasOthers = step.indexes.contains { index in
+                index.origin != .constraint && step.methods.indexes[index.name]?.method.writesPages != true
+            }
+            if !isByPages || hasOthers { append(.statementIndexes, isByPages ? 0.5 : 1, Rate.statementIndexes) }
         } else {
             if pages > 1e-9 {
                 append(.rows, pages, Rate.pages, rows: pages)

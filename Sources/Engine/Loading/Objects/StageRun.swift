@@ -322,7 +322,9 @@ struct StageRun {
             }
             run.events(.phaseBegan("relationships"))
             try LinkTranslation(model: self, translation: translation, place: index) { part in
-                if isAll { run.events(.advanced(share: (Double(index) + part) / Double(translations.count))) }
+                guard isAll else { return }
+                // Then comes the search for links that lead to no row.
+                run.events(.advanced(share: 0.75 * (Double(index) + part) / Double(translations.count)))
             }.make()
         }
     }
