@@ -53,6 +53,12 @@ package struct WorkPlan: Hashable, Sendable {
         static let quick = 400e6
         static let full = 60e6
         static let swap = 5_000e6
+        /// Seconds for a row that workers make of its source's, without code and by a policy, besides its bytes.
+        static let mappedRow = 0.5e-6
+        static let policyRow = 3e-6
+        /// Reading a table again to sort an index, and seconds for each entry.
+        static let rereading = 1_000e6
+        static let entry = 0.4e-6
         /// Seconds that every phase takes at least: a few calls that wait for the disk.
         static let least = 0.01
     }
@@ -96,8 +102,18 @@ package struct WorkPlan: Hashable, Sendable {
         if kept > 0 { append(.copying, kept, Rate.copying, rows: kept) }
         if let objects = step.objects {
             let isByPages = !step.methods.mappingsByPages.isEmpty
-            append(isByPages ? .rows : .statementRows, 1, Rate.objects, rows: 1)
-            if isByPages { append(.indexes, 1, Rate.indexes) }
+            let rows = Double(rowsOfStep)
+            if isByPages {
+                append(.rows, 1, Rate.pages, rows: 1)
+                phases[phases.count - 1].seconds += rows * (objects.policies.isEmpty ? Rate.mappedRow : Rate.policyRow)
+                let sorted = step.indexes.count { step.methods.indexes[$0.name]?.method.writesPages == true }
+                if sorted > 0 {
+                    append(.indexes, 1, Rate.rereading)
+                    phases[phases.count - 1].seconds += rows * Double(sorted) * Rate.entry
+                }
+            } else {
+                append(.statementRows, 1, Rate.objects, rows: 1)
+            }
             let related = objects.mappings.map { $0.hasStage2Hook || !$0.relationships.isEmpty }
             // As rows are counted of the first step alone, each mapping counts the same in others.
             let isCounted = group.lowerBound == 0 && prepared.objectRows.count == related.count
