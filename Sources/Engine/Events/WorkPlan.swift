@@ -101,36 +101,7 @@ package struct WorkPlan: Hashable, Sendable {
         }
         if kept > 0 { append(.copying, kept, Rate.copying, rows: kept) }
         if let objects = step.objects {
-            let isByPages = !step.methods.mappingsByPages.isEmpty
-            let rows = Double(rowsOfStep)
-            if isByPages {
-                append(.rows, 1, Rate.pages, rows: 1)
-                phases[phases.count - 1].seconds += rows * (objects.policies.isEmpty ? Rate.mappedRow : Rate.policyRow)
-                let sorted = step.indexes.count { step.methods.indexes[$0.name]?.method.writesPages == true }
-                if sorted > 0 {
-                    append(.indexes, 1, Rate.rereading)
-                    phases[phases.count - 1].seconds += rows * Double(sorted) * Rate.entry
-                }
-            } else {
-                append(.statementRows, 1, Rate.objects, rows: 1)
-            }
-            let related = objects.mappings.map { $0.hasStage2Hook || !$0.relationships.isEmpty }
-            // As rows are counted of the first step alone, each mapping counts the same in others.
-            let isCounted = group.lowerBound == 0 && prepared.objectRows.count == related.count
-            let sizes = isCounted ? prepared.objectRows.map { Double($0) } : related.map { _ in 1 }
-            let all = max(1, sizes.reduce(0, +))
-            let part = zip(sizes, related).reduce(0) { $0 + ($1.1 ? $1.0 : 0) } / all
-            if part > 0 {
-                append(.relationships, part, Rate.relating)
-            } else {
-                append(.relationships, 1, objects.translations.isEmpty ? Rate.linking : Rate.translating)
-            }
-            append(.validation, 1, Rate.linking)
-            // Those of join tables: nobody knows how large these are.
-            let hasOthers = step.indexes.contains { index in
-                index.origin != .constraint && step.methods.indexes[index.name]?.method.writesPages != true
-            }
-            if !isByPages || hasOthers { append(.statementIndexes, isByPages ? 0.5 : 1, Rate.statementIndexes) }
+            add(objects, of: step, group, prepared, bytes)
         } else {
             if pages > 1e-9 {
                 append(.rows, pages, Rate.pages, rows: pages)
@@ -147,5 +118,45 @@ package struct WorkPlan: Hashable, Sendable {
         case .quick: append(.verification, 1 - kept / 2, Rate.quick)
         case .full: append(.verification, 1, Rate.full)
         }
+    }
+
+    /// The rows, links and indexes of mapping models.
+    private mutating func add(
+        _ objects: ObjectStep, of step: StepPlan, _ group: Range<Int>, _ prepared: PreparedMigration, _ bytes: Double
+    ) {
+        func append(_ kind: Kind, _ share: Double, _ rate: Double, rows: Int = 0, seconds: Double = 0) {
+            phases.append(
+                Phase(
+                    kind, step: group.lowerBound, seconds: bytes * share / rate + seconds + Rate.least, rows: rows))
+        }
+        let isByPages = !step.methods.mappingsByPages.isEmpty
+        let rows = Double(rowsOfStep)
+        if isByPages {
+            let cost = objects.policies.isEmpty ? Rate.mappedRow : Rate.policyRow
+            append(.rows, 1, Rate.pages, rows: rowsOfStep, seconds: rows * cost)
+            let sorted = step.indexes.count { step.methods.indexes[$0.name]?.method.writesPages == true }
+            if sorted > 0 {
+                append(.indexes, 1, Rate.rereading, seconds: rows * Double(sorted) * Rate.entry)
+            }
+        } else {
+            append(.statementRows, 1, Rate.objects, rows: rowsOfStep)
+        }
+        let related = objects.mappings.map { $0.hasStage2Hook || !$0.relationships.isEmpty }
+        // As rows are counted of the first step alone, each mapping counts the same in others.
+        let isCounted = group.lowerBound == 0 && prepared.objectRows.count == related.count
+        let sizes = isCounted ? prepared.objectRows.map { Double($0) } : related.map { _ in 1 }
+        let all = max(1, sizes.reduce(0, +))
+        let part = zip(sizes, related).reduce(0) { $0 + ($1.1 ? $1.0 : 0) } / all
+        if part > 0 {
+            append(.relationships, part, Rate.relating)
+        } else {
+            append(.relationships, 1, objects.translations.isEmpty ? Rate.linking : Rate.translating)
+        }
+        append(.validation, 1, Rate.linking)
+        // Those of join tables: nobody knows how large these are.
+        let hasOthers = step.indexes.contains { index in
+            index.origin != .constraint && step.methods.indexes[index.name]?.method.writesPages != true
+        }
+        if !isByPages || hasOthers { append(.statementIndexes, isByPages ? 0.5 : 1, Rate.statementIndexes) }
     }
 }

@@ -3,8 +3,8 @@ import CausewayObjects
 import CausewayPlanning
 import CausewayStores
 
-/// Links that an expression chooses among those of the source row: known when the row is made, where the rows to which
-/// they lead were made before.
+/// Links that follow from the source's and from new keys: of a to-one that is chosen when the row is made, where the rows
+/// to which it can lead were made before, and of join tables once all rows are made.
 extension StageRun {
     /// Whether workers form the rows of a mapping without code.
     private func isMapped(_ plan: EntityMappingPlan) -> Bool { isByPages(plan) && plan.columns != nil }
@@ -18,6 +18,25 @@ extension StageRun {
     /// Whether the rows at both ends of a join table have keys once stage 1 is over; stage 2 looks them up otherwise.
     func isKnown(_ translation: ObjectStep.JoinTranslation) throws(EngineError) -> Bool {
         try areKnown(Set(translation.parts.flatMap { $0.owners + $0.targets }))
+    }
+
+    /// Links whose ends get new keys: looked up in stage 2 where these can't be held.
+    func translateLinks() throws(EngineError) {
+        let translations = run.objects.translations
+        // How much else there is to link isn't known yet.
+        let isAll = !mappings.contains { needsRelating($0) }
+        for (index, translation) in translations.enumerated() {
+            guard try isKnown(translation) else {
+                for (mapping, fill) in translation.relationships { session.relate(fill, inStage2Of: mapping) }
+                continue
+            }
+            run.events(.phaseBegan("relationships"))
+            try LinkTranslation(model: self, translation: translation, place: index) { part in
+                guard isAll else { return }
+                // Then comes the search for links that lead to no row.
+                run.events(.advanced(share: 0.75 * (Double(index) + part) / Double(translations.count)))
+            }.make()
+        }
     }
 
     private func areKnown(_ places: Set<Int>) throws(EngineError) -> Bool {

@@ -264,7 +264,7 @@ struct StageRun {
         run.events(.progress(rows: progress.rows, bytes: progress.bytes, totalRows: total))
     }
 
-    private func needsRelating(_ plan: EntityMappingPlan) -> Bool {
+    func needsRelating(_ plan: EntityMappingPlan) -> Bool {
         plan.isReadAgain
             || plan.sourceEntity != nil
                 && (session.mappings[plan.index].isRewritten || session.hasAdditionalRelationships(plan.index))
@@ -307,25 +307,6 @@ struct StageRun {
                 state.objects.endedLinks += ended
                 settleDoubts(of: cleanup, ended: ended)
             }
-        }
-    }
-
-    /// Links whose ends get new keys: looked up in stage 2 where these can't be held.
-    private func translateLinks() throws(EngineError) {
-        let translations = run.objects.translations
-        // How much else there is to link isn't known yet.
-        let isAll = !mappings.contains { needsRelating($0) }
-        for (index, translation) in translations.enumerated() {
-            guard try isKnown(translation) else {
-                for (mapping, fill) in translation.relationships { session.relate(fill, inStage2Of: mapping) }
-                continue
-            }
-            run.events(.phaseBegan("relationships"))
-            try LinkTranslation(model: self, translation: translation, place: index) { part in
-                guard isAll else { return }
-                // Then comes the search for links that lead to no row.
-                run.events(.advanced(share: 0.75 * (Double(index) + part) / Double(translations.count)))
-            }.make()
         }
     }
 
