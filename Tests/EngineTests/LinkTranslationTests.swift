@@ -26,7 +26,8 @@ struct LinkTranslationTests {
             entity("Toy", attribute("name"), toMany("animals", "Animal", inverse: "toys")))
     }
 
-    /// Keys have gaps; the table's rows are in no order; some links lead to rows that aren't there, some to no row's key.
+    /// Keys have gaps; the table's rows are in no order; some links lead to rows that aren't there, some to no row's
+    /// key.
     private static func rows(_ count: Int) -> String {
         func each(_ last: Int) -> String {
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(last))"
@@ -34,8 +35,10 @@ struct LinkTranslationTests {
         return """
             \(each(count)) INSERT INTO ZANIMAL (Z_PK, Z_ENT, Z_OPT, ZNAME)
             SELECT i * 2, 1 + i % 3, 1, 'animal ' || i % 10 FROM n;
-            \(each(count / 2)) INSERT INTO ZWOLF (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i * 3, 6, 1, 'wolf ' || i % 10 FROM n;
-            \(each(count / 2)) INSERT INTO ZTOY (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i + i / 9, 5, 1, 'toy ' || i % 10 FROM n;
+            \(each(count / 2)) INSERT INTO ZWOLF (Z_PK, Z_ENT, Z_OPT, ZNAME)
+            SELECT i * 3, 6, 1, 'wolf ' || i % 10 FROM n;
+            \(each(count / 2)) INSERT INTO ZTOY (Z_PK, Z_ENT, Z_OPT, ZNAME)
+            SELECT i + i / 9, 5, 1, 'toy ' || i % 10 FROM n;
             \(each(50)) INSERT INTO ZBELL (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i, 4, 1, 'bell ' || i % 10 FROM n;
             \(each(count * 2)) INSERT OR IGNORE INTO Z_1TOYS
             SELECT (i * 31 % \(count + 5) + 1) * 2, i * 7 % \(count / 2 + 20) + 1 FROM n;
@@ -117,6 +120,17 @@ struct LinkTranslationTests {
                 TransformEntity("Toy", fillsUnmentioned: false) { Compute("name", "$source.name") }
                 TransformEntity("Cat", fillsUnmentioned: false) { Compute("name", "$source.name") }
                 for name in ["Animal", "Dog"] { TransformEntity(name) { Link("toys") } }
+                TransformEntity("Wolf", to: "Dog") { Link("toys") }
+            }
+        },
+        // Two mappings read dogs, whose rows may have their keys and have no toys.
+        Change(testDescription: "rows that keep their keys if these are free have no links", translated: 0) {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                RemoveEntity("Bell")
+                TransformEntity("Toy", fillsUnmentioned: false) { Compute("name", "$source.name") }
+                for name in ["Animal", "Cat"] { TransformEntity(name) { Link("toys") } }
+                TransformEntity("Dog", name: "Even", fillsUnmentioned: false) { Filter("name != 'animal 4'") }
+                TransformEntity("Dog", name: "Odd", fillsUnmentioned: false) { Filter("name == 'animal 4'") }
                 TransformEntity("Wolf", to: "Dog") { Link("toys") }
             }
         },

@@ -17,7 +17,8 @@ extension LinkPlanning {
     /// The ends of a join table: the entity, and its relationship.
     private typealias End = (entity: String, relationship: String)
 
-    /// How the links of a join table are made from those of the source, all at once; nil if stage 2 must link row by row.
+    /// How the links of a join table are made from those of the source, all at once; nil if stage 2 must link row by
+    /// row.
     ///
     /// One end may be set alone, or both by mappings that read the same links: then either says everything.
     func translation(of table: JoinTable) -> ObjectStep.JoinTranslation? {
@@ -88,13 +89,14 @@ extension LinkPlanning {
         return result
     }
 
-    /// Whether nobody else makes rows with the keys of an entity's rows: a link to one of those would seem to be kept.
+    /// Whether no other mapping makes rows that have the keys of an entity's rows, or may have them: a link to one of
+    /// those would seem to lead to a row of `mappings`.
     private func hasAllKept(_ mappings: Set<Int>, of declared: String, kind: String) -> Bool {
         guard mappings.contains(where: { planner.keeping[$0] == .always }) else { return true }
         let table = destination.number(of: kind).flatMap { destination.table(of: $0) }
         return planner.entities.indices.allSatisfy { index in
             let mapping = planner.entities[index].mapping.mapping
-            guard planner.keeping[index] == .always, mapping.kind != .remove, let from = mapping.sourceEntity,
+            guard planner.keeping[index] != .never, mapping.kind != .remove, let from = mapping.sourceEntity,
                 source.schema.model.isKind(from, of: declared),
                 destination.number(of: mapping.destinationEntity).flatMap({ destination.table(of: $0) }) == table
             else { return true }

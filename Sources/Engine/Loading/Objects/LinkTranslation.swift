@@ -3,8 +3,8 @@ import CausewayPlanning
 import CausewaySQLite
 import CausewayStores
 
-/// Makes the links of a join table from those of the source, in the order of their keys: rows aren't read again, nothing
-/// is looked up for a link, and the new table grows at its end.
+/// Makes the links of a join table from those of the source, in the order of their keys: rows aren't read again,
+/// nothing is looked up for a link, and the new table grows at its end.
 struct LinkTranslation {
     let model: StageRun
     let translation: ObjectStep.JoinTranslation
@@ -111,12 +111,15 @@ struct LinkTranslation {
     private func next(of statement: inout Statement) throws(EngineError) -> [Link] {
         var links: [Link] = []
         links.reserveCapacity(Self.batchRows)
-        do throws(SQLiteError) {
-            while links.count < Self.batchRows, try statement.step() {
-                links.append((statement.int64(at: 0), statement.int64(at: 1)))
+        // Before the first link, SQLite sorts all of them.
+        try run.cancellation.interrupting(run.source.connection.interruptHandle) { () throws(EngineError) in
+            do throws(SQLiteError) {
+                while links.count < Self.batchRows, try statement.step() {
+                    links.append((statement.int64(at: 0), statement.int64(at: 1)))
+                }
+            } catch {
+                throw EngineError(reading: error, during: run.source.location.path)
             }
-        } catch {
-            throw EngineError(reading: error, during: run.source.location.path)
         }
         return links
     }
