@@ -44,10 +44,6 @@ package struct WorkPlan: Hashable, Sendable {
         static let statements = 65e6
         static let objects = 12e6
         static let linking = 100e6
-        /// Links of join tables that follow new keys.
-        static let translating = 30e6
-        /// Links that stage 2 looks up, by statements.
-        static let relating = 4.5e6
         static let indexes = 120e6
         static let statementIndexes = 55e6
         static let quick = 400e6
@@ -59,6 +55,14 @@ package struct WorkPlan: Hashable, Sendable {
         /// Reading a table again to sort an index, and seconds for each entry.
         static let rereading = 1_000e6
         static let entry = 0.4e-6
+        static let statementEntry = 1e-6
+        /// Seconds for a row of mapping models after stage 1: links that are looked up, a hook that does nothing else, links
+        /// of join tables that follow new keys, none; its rules.
+        static let lookedUpRow = 20e-6
+        static let calledRow = 1e-6
+        static let joinedRow = 4.5e-6
+        static let untouchedRow = 0.1e-6
+        static let validatedRow = 0.75e-6
         /// Seconds that every phase takes at least: a few calls that wait for the disk.
         static let least = 0.01
     }
@@ -147,16 +151,23 @@ package struct WorkPlan: Hashable, Sendable {
         let sizes = isCounted ? prepared.objectRows.map { Double($0) } : related.map { _ in 1 }
         let all = max(1, sizes.reduce(0, +))
         let part = zip(sizes, related).reduce(0) { $0 + ($1.1 ? $1.0 : 0) } / all
-        if part > 0 {
-            append(.relationships, part, Rate.relating)
+        let lookedUp = zip(sizes, objects.mappings).reduce(0) { $0 + ($1.1.relationships.isEmpty ? 0 : $1.0) } / all
+        let joined = objects.translations.isEmpty ? Rate.untouchedRow : Rate.joinedRow
+        let linking = lookedUp * Rate.lookedUpRow + (part - lookedUp) * Rate.calledRow + joined
+        append(.relationships, 0, 1, seconds: rows * linking)
+        if isByPages {
+            append(.validation, 0, 1, seconds: rows * Rate.validatedRow)
         } else {
-            append(.relationships, 1, objects.translations.isEmpty ? Rate.linking : Rate.translating)
+            append(.validation, 1, Rate.linking)
         }
-        append(.validation, 1, Rate.linking)
         // Those of join tables: nobody knows how large these are.
-        let hasOthers = step.indexes.contains { index in
+        let others = step.indexes.count { index in
             index.origin != .constraint && step.methods.indexes[index.name]?.method.writesPages != true
         }
-        if !isByPages || hasOthers { append(.statementIndexes, isByPages ? 0.5 : 1, Rate.statementIndexes) }
+        if !isByPages {
+            append(.statementIndexes, 1, Rate.statementIndexes)
+        } else if others > 0 {
+            append(.statementIndexes, 0, 1, seconds: rows * Double(others) * Rate.statementEntry)
+        }
     }
 }
