@@ -127,8 +127,10 @@ extension MigrationPlan.Pass {
         title = description.destinationEntity ?? description.sourceEntity ?? description.name
         self.rows = plan.sourceEntity == nil ? nil : rows
         carried = plan.attributes.count { if case .carry = $0.origin { true } else { false } } + plan.keys.count
+        let translated = step.translations.flatMap(\.relationships).count { $0.mapping == plan.index }
         changed =
-            plan.attributes.count + plan.keys.count + plan.choices.count + plan.relationships.count - carried
+            plan.attributes.count + plan.keys.count + plan.choices.count + plan.relationships.count + translated
+            - carried
         method =
             switch description.kind {
             case .add: "add"
