@@ -10,14 +10,16 @@ import Testing
 struct UnfinishedPagesTests {
     /// Where the first run is killed.
     enum Place: String, CaseIterable, Sendable {
-        /// No page, some, nearly all; all, before SQLite has the file again; rows by statements, after.
-        case begun, among, late, whole, after
+        /// No page, some, nearly all; all, before a checkpoint says so; before SQLite has the file again; rows by
+        /// statements, after.
+        case begun, among, late, unsaid, whole, after
 
         var point: (KillPoint, Int) {
             switch self {
             case .begun: (.pagesBegun, 1)
             case .among: (.checkpointWritten, 3)
             case .late: (.checkpointWritten, 6)
+            case .unsaid: (.pagesWhole, 1)
             case .whole: (.pagesDone, 1)
             case .after: (.committed, 3)
             }
