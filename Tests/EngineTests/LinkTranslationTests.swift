@@ -157,28 +157,18 @@ struct LinkTranslationTests {
         try Scenario(before, after(ordered: change.ordered), rows: rows(count))
     }
 
-    private static func request(
-        _ scenario: Scenario, _ change: Change, _ engine: EngineChoice, output: String, batchRows: Int = 1_024,
-        jobs: Int = 2
-    ) -> MigrationRequest {
-        var request = scenario.request(
-            to: "V2", output: scenario.folder + "/" + output, batchRows: batchRows, jobs: jobs, engine: engine)
-        request.code.add(change.mapping())
-        return request
-    }
-
     private static func bytes(_ path: String?) throws -> Data { try Data(contentsOf: URL(filePath: #require(path))) }
 
     @Test("are those of statements, and the same bytes for any batches and workers", arguments: changes)
     func same(_ change: Change) throws {
         let scenario = try Self.scenario(change, rows: 3_000)
-        _ = try Migration(Self.request(scenario, change, .statements, output: "statements")).run()
+        _ = try Migration(scenario.request(by: change.mapping(), .statements, output: "statements")).run()
         let expected = try Database.dump(scenario.folder + "/statements")
         #expect(expected.count > 5_000)
         var first: Data?
         for (batchRows, jobs) in [(1_024, 1), (7, 4), (1, 2)] {
             let name = "pages-\(batchRows)"
-            let request = Self.request(scenario, change, .auto, output: name, batchRows: batchRows, jobs: jobs)
+            let request = scenario.request(by: change.mapping(), .auto, output: name, batchRows: batchRows, jobs: jobs)
             var translated: Int?
             _ = try Migration(request) { event in
                 if case .prepared(let prepared) = event { translated = prepared.steps[0].objects?.translations.count }
@@ -195,11 +185,11 @@ struct LinkTranslationTests {
     @Test("are the same bytes after a stop among them", arguments: changes.filter { $0.translated > 0 })
     func stopped(_ change: Change) throws {
         let scenario = try Self.scenario(change, rows: 12_000)
-        let whole = Self.request(scenario, change, .auto, output: "whole")
+        let whole = scenario.request(by: change.mapping(), .auto, output: "whole")
         _ = try Migration(whole).run()
         let expected = try Self.bytes(whole.output)
         for (stop, interval) in [(0, 0.0), (1, 0), (3, 0), (4, 3_600)] {
-            var request = Self.request(scenario, change, .auto, output: "stopped")
+            var request = scenario.request(by: change.mapping(), .auto, output: "stopped")
             request.options.checkpointInterval = interval
             let cancellation = Cancellation()
             var batches: Int?

@@ -10,18 +10,6 @@ import Testing
 /// entity.
 @Suite("Rows of several mappings in one table", .timeLimit(.minutes(60)))
 struct MappedHierarchyTests {
-    private static func request(
-        _ scenario: Scenario, _ change: Change, _ engine: EngineChoice, output: String, batchRows: Int = 1_024,
-        jobs: Int = 2
-    ) -> MigrationRequest {
-        var request = scenario.request(
-            to: "V2", output: scenario.folder + "/" + output, batchRows: batchRows, jobs: jobs, engine: engine)
-        var code = MigrationCode()
-        code.add(change.mapping())
-        request.code = code
-        return request
-    }
-
     private static func bytes(_ path: String?) throws -> Data { try Data(contentsOf: URL(filePath: #require(path))) }
 
     private static func scenario(_ change: Change, rows count: Int) throws -> Scenario {
@@ -47,7 +35,7 @@ struct MappedHierarchyTests {
     @Test("are the same by pages and by statements, and the same bytes for any batches and workers", arguments: changes)
     func same(_ change: Change) throws {
         let scenario = try Self.scenario(change, rows: 2_500)
-        var statements = Self.request(scenario, change, .statements, output: "statements")
+        var statements = scenario.request(by: change.mapping(), .statements, output: "statements")
         statements.keyMap = scenario.folder + "/statements.jsonl"
         var expectedTold = Told()
         let outcome = try Migration(statements) { expectedTold.receive($0) }.run()
@@ -57,7 +45,8 @@ struct MappedHierarchyTests {
         for (place, batchRows) in [1_024, 7, 1].enumerated() {
             for jobs in [1 + place, 4] {
                 let name = "pages-\(batchRows)-\(jobs)"
-                var request = Self.request(scenario, change, .auto, output: name, batchRows: batchRows, jobs: jobs)
+                var request = scenario.request(
+                    by: change.mapping(), .auto, output: name, batchRows: batchRows, jobs: jobs)
                 request.keyMap = scenario.folder + "/\(name).jsonl"
                 var told = Told()
                 let found = try Migration(request) { told.receive($0) }.run()
@@ -81,11 +70,11 @@ struct MappedHierarchyTests {
     @Test("are the same bytes after a stop at any progress", arguments: changes)
     func stopped(_ change: Change) throws {
         let scenario = try Self.scenario(change, rows: 9_000)
-        let whole = Self.request(scenario, change, .auto, output: "whole")
+        let whole = scenario.request(by: change.mapping(), .auto, output: "whole")
         _ = try Migration(whole).run()
         let expected = try Self.bytes(whole.output)
         for stop in [1, 2, 3, 5, 8] {
-            var request = Self.request(scenario, change, .auto, output: "stopped")
+            var request = scenario.request(by: change.mapping(), .auto, output: "stopped")
             request.options.checkpointInterval = 0
             if try Scenario.isStopped(request, atProgress: stop) {
                 (request.options.batchRows, request.options.jobs, request.verification) = (7, 3, .full)
@@ -119,7 +108,7 @@ struct MappedHierarchyTests {
         let scenario = try Self.scenario(change, rows: 2_000)
         var results: [[String]] = []
         for (place, engine) in [EngineChoice.auto, .statements].enumerated() {
-            var request = Self.request(scenario, change, engine, output: "made-\(place)")
+            var request = scenario.request(by: change.mapping(), engine, output: "made-\(place)")
             if areRejected {
                 request.violations = .reject
                 request.rejects = scenario.folder + "/rejects-\(place).jsonl"
@@ -141,7 +130,7 @@ struct MappedHierarchyTests {
         let scenario = try Self.scenario(change, rows: 1_000)
         try Scenario.execute("UPDATE ZANIMAL SET Z_ENT = \(number) WHERE Z_PK = 640", scenario.store)
         let errors = try [EngineChoice.auto, .statements].map { engine in
-            try failure { _ = try Migration(Self.request(scenario, change, engine, output: "x")).run() }
+            try failure { _ = try Migration(scenario.request(by: change.mapping(), engine, output: "x")).run() }
         }
         #expect(errors[0].kind == errors[1].kind)
         #expect((errors[0].message, errors[0].details) == (errors[1].message, errors[1].details))
@@ -153,7 +142,7 @@ struct MappedHierarchyTests {
         let scenario = try Self.scenario(change, rows: 1_000)
         try Scenario.execute("UPDATE ZANIMAL SET Z_ENT = 1 WHERE Z_PK = 640", scenario.store)
         let outcomes = try [EngineChoice.auto, .statements].map { engine in
-            try Migration(Self.request(scenario, change, engine, output: "\(engine)")).run()
+            try Migration(scenario.request(by: change.mapping(), engine, output: "\(engine)")).run()
         }
         #expect((outcomes[0].rows, outcomes[0].dropped) == (outcomes[1].rows, outcomes[1].dropped))
         let dump = try Database.dump(scenario.folder + "/auto")
@@ -163,7 +152,7 @@ struct MappedHierarchyTests {
     @Test("the plan says why statements write the rows of a table")
     func reasons() throws {
         let scenario = try Self.scenario(Self.changes[5], rows: 100)
-        let plan = try Migration(Self.request(scenario, Self.changes[5], .auto, output: "x")).plan()
+        let plan = try Migration(scenario.request(by: Self.changes[5].mapping(), .auto, output: "x")).plan()
         let reasons = plan.steps[0].methods.mappings.sorted { $0.key < $1.key }.map { $0.value.reason ?? "" }
         #expect(reasons[2].contains("several mappings fill its table, and the rows of “Young”"))
         #expect(reasons[4] == "other mappings read its rows too")

@@ -266,32 +266,20 @@ struct MappedRowTests {
         return try Scenario(version(""), change.target, rows: rows(count, dangling: !change.followsLinks))
     }
 
-    private static func request(
-        _ scenario: Scenario, _ change: Change, _ engine: EngineChoice, output: String, batchRows: Int = 1_024,
-        jobs: Int = 2
-    ) -> MigrationRequest {
-        var request = scenario.request(
-            to: "V2", output: scenario.folder + "/" + output, batchRows: batchRows, jobs: jobs, engine: engine)
-        var code = MigrationCode()
-        code.add(change.mapping())
-        request.code = code
-        return request
-    }
-
     private static func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
 
     @Test("are the same by pages and by statements, and the same bytes for any batches and workers", arguments: changes)
     func same(_ change: Change) throws {
         let scenario = try Self.scenario(change, rows: 9_000)
-        var statements = Self.request(scenario, change, .statements, output: "statements.sqlite")
+        var statements = scenario.request(by: change.mapping(), .statements, output: "statements.sqlite")
         statements.keyMap = scenario.folder + "/statements.jsonl"
         _ = try Migration(statements).run()
         let expected = try Database.dump(try #require(statements.output))
         let keys = try String(contentsOfFile: try #require(statements.keyMap), encoding: .utf8)
         var first: Data?
         for (jobs, batchRows) in [(1, 1_024), (2, 7), (4, 1_000)] {
-            var request = Self.request(
-                scenario, change, .auto, output: "pages-\(jobs).sqlite", batchRows: batchRows, jobs: jobs)
+            var request = scenario.request(
+                by: change.mapping(), .auto, output: "pages-\(jobs).sqlite", batchRows: batchRows, jobs: jobs)
             request.keyMap = scenario.folder + "/pages-\(jobs).jsonl"
             var byPages = 0
             _ = try Migration(request) { event in
@@ -315,11 +303,11 @@ struct MappedRowTests {
     @Test("are the same bytes after a stop at any progress", arguments: changes)
     func stopped(_ change: Change) throws {
         let scenario = try Self.scenario(change, rows: 20_000)
-        let whole = Self.request(scenario, change, .auto, output: "whole.sqlite")
+        let whole = scenario.request(by: change.mapping(), .auto, output: "whole.sqlite")
         _ = try Migration(whole).run()
         let expected = try Self.bytes(try #require(whole.output))
         for stop in [1, 2, 3, 5, 8] {
-            var request = Self.request(scenario, change, .auto, output: "stopped.sqlite")
+            var request = scenario.request(by: change.mapping(), .auto, output: "stopped.sqlite")
             request.options.checkpointInterval = 0
             if try Scenario.isStopped(request, atProgress: stop) {
                 request.options.batchRows = 7
@@ -352,7 +340,9 @@ struct MappedRowTests {
             }
         }
         let errors = try [EngineChoice.auto, .statements].map { engine in
-            try failure { _ = try Migration(Self.request(scenario, change, engine, output: "x.sqlite", jobs: 1)).run() }
+            try failure {
+                _ = try Migration(scenario.request(by: change.mapping(), engine, output: "x.sqlite", jobs: 1)).run()
+            }
         }
         #expect(errors[0].message == errors[1].message)
         #expect(errors[0].kind == errors[1].kind)
@@ -378,7 +368,7 @@ struct MappedRowTests {
             }
         }
         let errors = try [EngineChoice.auto, .statements].map { engine in
-            try failure { _ = try Migration(Self.request(scenario, change, engine, output: "x.sqlite")).run() }
+            try failure { _ = try Migration(scenario.request(by: change.mapping(), engine, output: "x.sqlite")).run() }
         }
         #expect(!errors[0].details.isEmpty)
         #expect(errors[0].details == errors[1].details)

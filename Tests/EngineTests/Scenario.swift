@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayModel
+import CausewayObjects
 import CausewayPlist
 import CausewayPreparation
 import CausewaySQLite
@@ -114,6 +115,16 @@ final class Scenario {
             options: EngineOptions(batchRows: batchRows, mappingBatchRows: batchRows, jobs: jobs))
         request.fusesSteps = fuses
         request.options.engine = engine
+        return request
+    }
+
+    /// From V1 to V2 by a mapping model, into a new file of the scenario's folder.
+    func request(
+        by mapping: SwiftMappingModel, _ engine: EngineChoice, output: String, batchRows: Int = 1_024, jobs: Int = 2
+    ) -> MigrationRequest {
+        var request = request(
+            to: "V2", output: folder + "/" + output, batchRows: batchRows, jobs: jobs, engine: engine)
+        request.code.add(mapping)
         return request
     }
 
