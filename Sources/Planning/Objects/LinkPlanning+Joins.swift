@@ -76,16 +76,22 @@ extension ObjectStepPlanner {
                         guard let entity = entities[index].mapping.mapping.destinationEntity else { return false }
                         return sides.contains { destination.schema.model.isKind(entity, of: $0.0) }
                     },
-                    relationships: copied.filter { relationship in
-                        guard let entity = entities[relationship.mapping].mapping.mapping.destinationEntity else {
-                            return false
-                        }
-                        return sides.contains {
-                            $0.1 == relationship.fill.name && destination.schema.model.isKind(entity, of: $0.0)
-                        }
-                    }))
+                    relationships: fills(copied, of: table)))
         }
         return result
+    }
+
+    /// Those that set one of the ends of a join table.
+    func fills(
+        _ all: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)], of table: JoinTable
+    ) -> [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)] {
+        let sides = [(table.owner, table.relationship), (table.inverseOwner, table.inverse)]
+        return all.filter { relationship in
+            guard let entity = entities[relationship.mapping].mapping.mapping.destinationEntity else { return false }
+            return sides.contains {
+                $0.1 == relationship.fill.name && destination.schema.model.isKind(entity, of: $0.0)
+            }
+        }
     }
 
     /// The mapping models as an inferred mapping, as far as possible: used to plan history, names of join tables and

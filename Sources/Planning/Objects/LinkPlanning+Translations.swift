@@ -153,15 +153,7 @@ extension ObjectStepPlanner {
         let links = LinkPlanning(planner: self)
         return destination.layout.joinTables.compactMap { table in
             guard var translation = links.translation(of: table) else { return nil }
-            let sides = [(table.owner, table.relationship), (table.inverseOwner, table.inverse)]
-            translation.relationships = translated.filter { relationship in
-                guard let entity = entities[relationship.mapping].mapping.mapping.destinationEntity else {
-                    return false
-                }
-                return sides.contains {
-                    $0.1 == relationship.fill.name && destination.schema.model.isKind(entity, of: $0.0)
-                }
-            }
+            translation.relationships = fills(translated, of: table)
             return translation
         }
     }
