@@ -184,18 +184,22 @@ package struct WorkMeter: Sendable {
     /// How much slower than planned this run is: over all, and by kind where that is measured.
     private struct Slowness {
         var all = 1.0
+        /// The same, to tell the time that kinds will take of which nothing is measured. The check is the first to read the
+        /// store, and may have waited for a disk from which nobody reads it again: it counts only where nothing else is
+        /// measured, and then by its root, as nobody knows whether the disk is slow or the machine.
+        var ahead = 1.0
         var kinds: [WorkPlan.Kind: Double] = [:]
         /// The part of this run's work that is measured.
         var known = 0.0
-
-        subscript(_ kind: WorkPlan.Kind) -> Double { kinds[kind] ?? all }
     }
 
     /// A plan isn't wrong by more than this.
     private static let slownesses = 0.001...10_000.0
-    /// Part of a phase's work that says something about its rate: statements may work long before their first row. Less
-    /// counts where nothing else is known.
-    private static let tellingShare = 0.2
+    /// Part of a phase's work that says something about its rate: statements may work long before their first row, pages are
+    /// written from the start. Less counts where nothing else is known.
+    private static func tellingShare(_ kind: WorkPlan.Kind) -> Double {
+        kind == .copying || kind == .rows ? 0.02 : 0.2
+    }
     private static let leastTellingShare = 0.005
     /// Seconds that say something.
     private static let tellingSeconds = 0.1
@@ -203,15 +207,17 @@ package struct WorkMeter: Sendable {
     private var slowness: Slowness {
         var sums = measured(atLeast: Self.tellingShare)
         if sums.values.allSatisfy({ $0.seconds < Self.tellingSeconds }) {
-            sums = measured(atLeast: Self.leastTellingShare)
+            sums = measured { _ in Self.leastTellingShare }
         }
         let whole = phases.reduce(0) { $0 + $1.plan.seconds * (1 - $1.credit) }
         func ratio(_ seconds: Double, _ earned: Double) -> Double {
             min(max(seconds / earned, Self.slownesses.lowerBound), Self.slownesses.upperBound)
         }
+        func sum(_ isIn: (WorkPlan.Kind) -> Bool) -> (seconds: Double, earned: Double) {
+            sums.reduce((0, 0)) { isIn($1.key) ? ($0.0 + $1.value.seconds, $0.1 + $1.value.earned) : $0 }
+        }
         var result = Slowness()
-        let seconds = sums.values.reduce(0) { $0 + $1.seconds }
-        let earned = sums.values.reduce(0) { $0 + $1.earned }
+        let (seconds, earned) = sum { _ in true }
         if earned > 0, seconds >= Self.tellingSeconds {
             result.all = ratio(seconds, earned)
         } else if let current, phases[current].plan.seconds > 0, phases[current].seconds > phases[current].plan.seconds
@@ -220,6 +226,9 @@ package struct WorkMeter: Sendable {
             // would look like that of the half of all work.
             result.all = ratio(phases[current].seconds, phases[current].plan.seconds)
         }
+        let afterCheck = sum { $0 != .check }
+        let isPastCheck = afterCheck.earned > 0 && afterCheck.seconds >= Self.tellingSeconds
+        result.ahead = isPastCheck ? ratio(afterCheck.seconds, afterCheck.earned) : result.all.squareRoot()
         for (kind, sum) in sums where sum.seconds >= Self.tellingSeconds {
             result.kinds[kind] = ratio(sum.seconds, sum.earned)
         }
@@ -228,9 +237,12 @@ package struct WorkMeter: Sendable {
     }
 
     /// By kind: seconds of this run, and the work that was done in them, of phases that are so far.
-    private func measured(atLeast share: Double) -> [WorkPlan.Kind: (seconds: Double, earned: Double)] {
+    private func measured(
+        atLeast share: (WorkPlan.Kind) -> Double
+    ) -> [WorkPlan.Kind: (seconds: Double, earned: Double)] {
         var sums: [WorkPlan.Kind: (seconds: Double, earned: Double)] = [:]
-        for phase in phases where phase.earned > 0 && (phase.isClosed || phase.share - phase.credit >= share) {
+        for phase in phases
+        where phase.earned > 0 && (phase.isClosed || phase.share - phase.credit >= share(phase.plan.kind)) {
             sums[phase.plan.kind, default: (0, 0)].seconds += phase.seconds
             sums[phase.plan.kind, default: (0, 0)].earned += phase.earned
         }
@@ -241,9 +253,13 @@ package struct WorkMeter: Sendable {
     private static let mostByTime = 0.95
 
     /// Seconds of a phase in all, and the part of it that is done.
-    private func work(_ place: Int, _ slowness: Slowness) -> (seconds: Double, share: Double) {
+    ///
+    /// - Parameter unmeasured: how much slower than planned kinds are of which nothing is measured; by default as all are.
+    private func work(
+        _ place: Int, _ slowness: Slowness, unmeasured: Double? = nil
+    ) -> (seconds: Double, share: Double) {
         let phase = phases[place]
-        let seconds = phase.plan.seconds * slowness[phase.plan.kind]
+        let seconds = phase.plan.seconds * (slowness.kinds[phase.plan.kind] ?? unmeasured ?? slowness.all)
         guard place == current, !phase.isMeasured, !phase.isClosed else { return (seconds, phase.share) }
         // It takes longer than expected: a little is always left.
         let whole = max(seconds, phase.seconds / Self.mostByTime)
@@ -253,25 +269,29 @@ package struct WorkMeter: Sendable {
     /// Before this much time and this part of the work nothing is said about the rest.
     private static let silentSeconds = 1.0
     private static let silentPart = 0.02
-    /// Seconds over which the remaining time follows what is measured.
+    /// Seconds over which the remaining time follows what is measured, and the part of the run that they are at most: what
+    /// a run has told in its first seconds is worth less than what it has measured since.
     private static let smoothing = 3.0
+    private static let smoothingPart = 0.2
 
     /// The progress at a time; nil before there is a plan.
     package mutating func progress(now: Double) -> MigrationProgress? {
         guard !phases.isEmpty else { return nil }
         count(now)
         let slowness = slowness
-        var (whole, done) = (0.0, 0.0)
+        var (whole, done, left) = (0.0, 0.0, 0.0)
         for place in phases.indices {
             let work = work(place, slowness)
             whole += work.seconds
             done += work.seconds * work.share
+            let rest = self.work(place, slowness, unmeasured: slowness.ahead)
+            left += rest.seconds * (1 - rest.share)
         }
         if whole > 0 { shown.fraction = max(shown.fraction, min(0.999, done / whole)) }
         shown.elapsedSeconds = max(0, now - start)
         shown.remainingSeconds = nil
         if shown.elapsedSeconds >= Self.silentSeconds, slowness.known >= Self.silentPart {
-            let seconds = smoothed(max(0, whole - done), now)
+            let seconds = smoothed(left, now)
             estimate = (seconds: seconds, time: now)
             shown.remainingSeconds = seconds
         }
@@ -282,7 +302,8 @@ package struct WorkMeter: Sendable {
         guard let estimate else { return seconds }
         let passed = max(0, now - estimate.time)
         let expected = max(0, estimate.seconds - passed)
-        return expected + (seconds - expected) * min(1, passed / Self.smoothing)
+        let smoothing = min(Self.smoothing, max(0, now - start) * Self.smoothingPart)
+        return expected + (seconds - expected) * (smoothing > 0 ? min(1, passed / smoothing) : 1)
     }
 
     /// The current phase's part of the whole, and the rows at its begin and end, for those who see only rows.
