@@ -89,10 +89,7 @@ public struct CausewayCommand: AsyncParsableCommand {
         keepMemoryOutOfCrashReports()
         let arguments = arguments ?? Array(CommandLine.arguments.dropFirst())
         // Not declared to the argument parser: it would take `--version` away from `generate`.
-        if arguments == ["--version"] {
-            StandardStream.output.writeLine(version)
-            return
-        }
+        if arguments == ["--version"] { return show(version) }
         if let complaint = complaint(aboutCommandIn: arguments) {
             refuse(complaint, "error: \(complaint)\nSee \"causeway --help\" for the commands.", arguments)
         }
@@ -113,11 +110,20 @@ public struct CausewayCommand: AsyncParsableCommand {
         } catch {
             switch exitCode(for: error) {
             case .validationFailure: refuse(message(for: error), fullMessage(for: error), arguments)
-            case .success where fullMessage(for: error).hasPrefix("OVERVIEW: "):
-                StandardStream.output.writeLine(usageFirst(fullMessage(for: error)))
+            case .success:
+                show(usageFirst(fullMessage(for: error)))
                 exit(withError: ExitCode.success)
             default: exit(withError: error)
             }
+        }
+    }
+
+    /// Prints help, a completion script or the version as it is, and ends the process if that can't be written.
+    private static func show(_ text: String) {
+        do {
+            try requireWritten(StandardStream.output.write(text + "\n"))
+        } catch {
+            exit(withError: error)
         }
     }
 

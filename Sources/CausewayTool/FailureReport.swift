@@ -113,12 +113,12 @@ extension ParsableCommand {
     func printResult(_ lines: [String], done: String? = nil) throws {
         try requireWritten(StandardStream.output.writeLine(lines.joined(separator: "\n")), done: done)
     }
+}
 
-    /// Fails where a result couldn't be written.
-    func requireWritten(_ outcome: WriteOutcome, done: String? = nil) throws {
-        guard case .failed(let number) = outcome else { return }
-        let text = "error: the result can't be written to standard output: \(systemMessage(number))"
-        StandardStream.error.writeLine(([text] + [done].compactMap(\.self)).joined(separator: "\n"))
-        throw ExitCode(MigrationError.Code.inputOutput.exitCode)
-    }
+/// Fails where a result couldn't be written. `done` says what the command changed, if it did more than print.
+func requireWritten(_ outcome: WriteOutcome, done: String? = nil) throws {
+    guard case .failed(let number) = outcome else { return }
+    let text = "error: the result can't be written to standard output: \(systemMessage(number))"
+    StandardStream.error.writeLine(([text] + [done].compactMap(\.self)).joined(separator: "\n"))
+    throw ExitCode(MigrationError.Code.inputOutput.exitCode)
 }

@@ -142,6 +142,17 @@ struct OutputTests {
         #expect(try ToolProcess(["inspect", store, "--models", models]).output.contains("V1"))
     }
 
+    @Test(
+        "help, the version and a completion script that can't be written are a failure",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+        arguments: ["--help", "--version", "--generate-completion-script=zsh"])
+    func helpOnFullDevice(argument: String) throws {
+        let run = try runOnFullDevice([argument])
+        #expect(run.status == 74)
+        #expect(run.errors.contains("error: the result can't be written to standard output: "))
+        #expect(try ToolProcess([argument]).status == 0)
+    }
+
     /// A journal of a transaction that had changed nothing yet (sqlite.org/fileformat, 3).
     private func leaveHotJournal(beside store: String) throws {
         let header = try Data(contentsOf: URL(fileURLWithPath: store)).prefix(32)
