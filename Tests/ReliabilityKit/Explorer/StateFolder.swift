@@ -1,5 +1,10 @@
 internal import Foundation
-internal import Glibc
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
 
 /// A folder into which states are written, one after the other.
 struct StateFolder {
@@ -66,9 +71,12 @@ struct StateFolder {
         defer { _ = close(descriptor) }
         var written = 0
         while written < bytes.count {
-            let done = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe buffer.baseAddress.map { unsafe Glibc.write(descriptor, $0 + written, buffer.count - written) }
-                    ?? 0
+            let done = unsafe bytes[written...].withUnsafeBytes { rest in
+                #if canImport(Darwin)
+                    unsafe Darwin.write(descriptor, rest.baseAddress, rest.count)
+                #else
+                    unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+                #endif
             }
             guard done > 0 else { throw failure(name) }
             written += done

@@ -4,6 +4,7 @@
     internal import Glibc
 #endif
 package import CausewayPlatform
+internal import Foundation
 
 /// A process that a harness starts, watches and ends. Only its parent may wait for it.
 package struct ChildRun: Sendable {
@@ -56,8 +57,13 @@ package struct ChildRun: Sendable {
 
     /// Starts a process with no signal blocked and all signal handlers at their defaults.
     package init(_ command: Command) throws(FileError) {
-        var actions = unsafe posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
+        #if canImport(Darwin)
+            var actions = posix_spawn_file_actions_t?.none
+            var attributes = posix_spawnattr_t?.none
+        #else
+            var actions = unsafe posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
+        #endif
         unsafe posix_spawn_file_actions_init(&actions)
         unsafe posix_spawnattr_init(&attributes)
         defer {
@@ -173,14 +179,7 @@ package struct ChildRun: Sendable {
     }
 
     private static func environment(adding extra: [String: String]) -> [String] {
-        var variables: [String: String] = [:]
-        var entry = unsafe environ
-        while let text = unsafe entry.pointee {
-            let parts = unsafe String(cString: text).split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
-            unsafe entry += 1
-        }
+        var variables = ProcessInfo.processInfo.environment
         // A trap must end the process at once: a backtrace isn't read here.
         variables["SWIFT_BACKTRACE"] = "enable=no"
         variables["CAUSEWAY_HARNESS"] = "1"
