@@ -70,10 +70,7 @@ final class CheckpointFiles {
     /// - Throws: `.inputOutput` where one can't be read: an older one would be taken for the newest, and the pages that
     ///   this one speaks of for lost.
     static func newest(of place: StepPlace) throws(EngineError) -> StepRecord? {
-        let names = try EngineError.at(place.work) { try Files.list(place.work) }
-        let sequences = names.filter { WorkFile.isCheckpoint($0, of: place.index) }
-            .compactMap { WorkFile.sequence(ofCheckpoint: $0, of: place.index) }
-        for sequence in sequences.sorted(by: >) {
+        for sequence in try sequences(of: place).sorted(by: >) {
             let path = place.work + "/" + WorkFile.checkpoint(place.index, sequence: sequence)
             // Damaged, or of another plan: an older one may be neither.
             guard let bytes = try Self.content(of: path, limit: CheckpointContainer.maximumPayload * 2),
@@ -83,6 +80,15 @@ final class CheckpointFiles {
             return record
         }
         return nil
+    }
+
+    /// Whether there is no checkpoint of the step, not even a damaged one.
+    static func isNone(of place: StepPlace) throws(EngineError) -> Bool { try sequences(of: place).isEmpty }
+
+    private static func sequences(of place: StepPlace) throws(EngineError) -> [UInt64] {
+        let names = try EngineError.at(place.work) { try Files.list(place.work) }
+        return names.filter { WorkFile.isCheckpoint($0, of: place.index) }
+            .compactMap { WorkFile.sequence(ofCheckpoint: $0, of: place.index) }
     }
 
     /// nil where there is no file, or one that is too long: neither can be what was written.

@@ -227,6 +227,13 @@ struct StepRun {
         return Beginning(ledger: try StepLedger(resuming: place, from: newest, options: options), lacksCopy: true)
     }
 
+    /// Whether an earlier run has only begun to copy the source: without a chunk nothing is lost.
+    private func hasOnlyBegunCopy() throws(EngineError) -> Bool {
+        guard step.methods.beginning == .copy else { return false }
+        if let newest = try CheckpointFiles.newest(of: place) { return CopiedChunks(in: newest)?.copied == 0 }
+        return try CheckpointFiles.isNone(of: place)
+    }
+
     private func begun(_ progress: inout Progress) throws(EngineError) -> Beginning {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's rows exist
         // only now.
@@ -243,7 +250,7 @@ struct StepRun {
         if !isFirst { for notice in notices { events(.warning(notice)) } }
         KillPoint.reach(.preflighted)
         let file = place.staging
-        if try file.hasContent() {
+        if try file.hasContent(), try !hasOnlyBegunCopy() {
             events(.warning("\(file.path): an earlier run's work on this step can't be resumed; the step starts over"))
         }
         try place.removeFiles()
