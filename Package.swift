@@ -279,7 +279,8 @@ let package = Package(
             ]),
         // The command; depends on the executable so that it is built.
         .testTarget(
-            name: "CausewayToolTests", dependencies: ["CausewayTool", "Causeway", "CausewaySQLite", "CausewayMain"],
+            name: "CausewayToolTests",
+            dependencies: ["CausewayTool", "Causeway", "CausewaySQLite", "CausewayMain", "CausewayReliabilityKit"],
             exclude: ["Snapshots"], swiftSettings: settings),
 
         // The reliability harness: fault injection, crash explorer, kill loops; `swift run reliability --full`.

@@ -62,13 +62,18 @@ extension SQLiteError {
             reason = "the file, or one beside it, can't be opened: the system failed"
         }
         if reason == nil, let text = unsafe sqlite3_errstr(result) { reason = unsafe EscapedText.of(cString: text) }
+        // SQLite says that the disk is full where it writes rows; a -shm that can't grow is an I/O error to it.
+        let isFull = code & 0xff == SQLITE_IOERR && !noSpace.isDisjoint(with: [systemError, lastFailure])
+        let remedy = isFull ? ResultCode.full.rawValue : code
         return SQLiteError(
-            code: ResultCode(rawValue: code), message: withRemedy(reason ?? "unknown error", code: code), sql: sql,
+            code: ResultCode(rawValue: code), message: withRemedy(reason ?? "unknown error", code: remedy), sql: sql,
             path: unsafe path(of: database))
     }
 
     /// Failures to open that pass, whatever the path and its permissions.
     private static let temporary: Set<Int32> = [EIO, ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM]
+
+    private static let noSpace: Set<Int32> = [ENOSPC, EDQUOT]
 
     /// The file of the main database; nil in memory.
     static func path(of database: OpaquePointer?) -> String? {

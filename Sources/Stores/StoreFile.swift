@@ -45,19 +45,25 @@ package struct StoreFile {
         self.header = header
     }
 
+    /// Bytes that a `-shm` takes at first (https://www.sqlite.org/walformat.html, 2.2), and some for its name.
+    private static let roomOfSharedMemory = 64 << 10
+
     /// How SQLite can read the store and leave nothing behind.
     ///
     /// In WAL mode it makes a `-wal` and a `-shm` with the store's own permissions, and can't remove them without write
     /// access to the store: then the application couldn't write to them either. If they don't exist and can't be made,
-    /// a store without rows in a `-wal` needs neither.
+    /// as on a full disk, a store without rows in a `-wal` needs neither.
     func readingMode(_ location: StoreLocation) throws(EngineError) -> Connection.Mode {
         guard header.isWAL else { return .readOnly }
         let (mayWrite, mayMakeFiles) = (Files.mayWrite(to: location.path), Files.mayWrite(in: location.directory))
-        if mayWrite, mayMakeFiles { return .readWrite }
-        let hasBoth = try EngineError.reading(location.path) {
-            try Files.exists(location.wal) && Files.exists(location.shm)
+        let (hasBoth, free) = try EngineError.reading(location.path) {
+            try (
+                Files.exists(location.wal) && Files.exists(location.shm),
+                DiskSpace.available(at: location.directory)
+            )
         }
-        if hasBoth { return .readWrite }
+        let isFull = walBytes == 0 && free < Self.roomOfSharedMemory
+        if hasBoth || (mayWrite && mayMakeFiles && !isFull) { return .readWrite }
         guard walBytes > 0 else { return .immutable }
         let obstacle =
             mayMakeFiles

@@ -57,7 +57,8 @@ package struct DiskRoom {
         }
         let needed = max(Int64(reserve), Int64(bytes) - used)
         guard available < needed else { return nil }
-        return "\(folder): not enough room: the migration needs about \(needed) bytes more, \(available) are free"
+        return "\(folder): not enough room: the migration needs about \(Int(clamping: needed).grouped) bytes more, "
+            + "\(Int(clamping: available).grouped) are free"
     }
 }
 

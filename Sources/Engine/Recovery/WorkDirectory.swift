@@ -117,7 +117,12 @@ struct WorkDirectory: ~Copyable {
                 try make(path)
             }
             let lock = try FileLock(path + "/" + WorkFile.lock)
-            try lock.write(LockText(phase: "").text)
+            do throws(FileError) {
+                try lock.write(LockText(phase: "").text)
+            } catch {
+                // It is locked without its text, too, and who wants to make room needs the lock.
+                guard error.code == .noSpace else { throw error }
+            }
             return lock
         } catch let error as FileError where error.code == .busy {
             throw EngineError(
@@ -127,6 +132,8 @@ struct WorkDirectory: ~Copyable {
             return try lock(path, remedy, attempt: attempt + 1)
         } catch let error as FileError {
             let isFull = error.code == .noSpace || error.code == .io
+            // A folder without a lock, if this run has made it just now. The failure matters.
+            if isFull { _ = try? Files.removeDirectory(path) }
             var failure = EngineError(isFull ? .inputOutput : .cannotCreate, "\(path): \(error.message)")
             if [.permissionDenied, .readOnly].contains(error.code) { failure.remedy = remedy }
             throw failure

@@ -48,7 +48,43 @@ package struct BackupPurge {
         // The file must be a store: else a backup may be the only good copy.
         let current = try SourceStore.reading(location)
         current.release()
-        let directory = try backups.lock(needsLinks: false)
+        guard let directory = try Self.locked(backups, location) else {
+            return try removing(paths, rolledBack, copies, in: location)
+        }
+        var outcome: PurgeOutcome
+        do throws(EngineError) {
+            outcome = try removing(paths, rolledBack, copies, in: location)
+        } catch {
+            // The thrown failure matters.
+            try? directory.remove()
+            throw error
+        }
+        outcome.warnings = backups.unlock(directory)
+        return outcome
+    }
+
+    /// Room that a folder with a file takes, on any file system.
+    private static let roomOfLock = 64 << 10
+
+    /// The lock; nil where the disk is so full that none can be made: then no migration can begin either, and to remove a
+    /// backup is what makes room.
+    private static func locked(
+        _ backups: StoreBackups, _ location: StoreLocation
+    ) throws(EngineError) -> WorkDirectory? {
+        do throws(EngineError) {
+            return try backups.lock(needsLinks: false)
+        } catch {
+            let isFull = try EngineError.reading(location.directory) {
+                try DiskSpace.available(at: location.directory) < roomOfLock && !Files.exists(location.workDirectory)
+            }
+            guard error.kind == .inputOutput, isFull else { throw error }
+            return nil
+        }
+    }
+
+    private func removing(
+        _ paths: [String], _ rolledBack: [String], _ copies: [String], in location: StoreLocation
+    ) throws(EngineError) -> PurgeOutcome {
         var outcome = PurgeOutcome(store: location.path, removed: [], bytes: 0)
         do throws(FileError) {
             for path in paths {
@@ -66,8 +102,6 @@ package struct BackupPurge {
             }
             try Files.syncDirectory(location.directory)
         } catch {
-            // The thrown failure matters.
-            try? directory.remove()
             var failure = EngineError(
                 .inputOutput, "\(error.path): \(error.message)",
                 details: (outcome.removed + outcome.removedRolledBack).map { "removed already: \($0)" })
@@ -78,7 +112,6 @@ package struct BackupPurge {
             }
             throw failure
         }
-        outcome.warnings = backups.unlock(directory)
         return outcome
     }
 

@@ -67,7 +67,11 @@ struct StoreBackups {
             return path
         }
         guard let only = all.first else {
-            throw EngineError(.missing, "\(location.path): there is no backup beside the store")
+            throw EngineError(
+                .missing, "\(location.path): there is no backup beside the store",
+                remedy: """
+                    there is nothing to take back: a migration with --output leaves none, and purge-backup removes it
+                    """)
         }
         guard all.count == 1 else {
             throw EngineError(

@@ -22,7 +22,7 @@ package struct MountedDisk {
     }
 
     /// A file system in memory.
-    static func memory(at path: String, bytes: Int, log: String) throws -> MountedDisk {
+    package static func memory(at path: String, bytes: Int, log: String) throws -> MountedDisk {
         try call("mount", ["-t", "tmpfs", "-o", "size=\(bytes),mode=0700", "tmpfs", path], log: log)
         return MountedDisk(path: path, log: log)
     }
