@@ -174,7 +174,7 @@ extension MigrationSummary {
         sourceVersion = outcome.prepared.sourceVersion
         targetVersion = outcome.prepared.targetVersion
         rows = outcome.rows
-        droppedRows = outcome.dropped
+        droppedRows = outcome.dropped + (outcome.prepared.mirror?.unreadRows ?? 0)
         createdRows = outcome.createdRows
         violations = outcome.violations
         rejectedRows = outcome.rejectedRows

@@ -95,7 +95,8 @@ package struct PreparedMigration: Sendable {
         }
         let line = try Self.line(from: origin, to: target, staged, history, doubt)
         path = line.map(\.name)
-        let (runs, notices) = try StepChain(request, line: line, staged: staged?.runs, history: history).runs()
+        let chain = try StepChain(request, line: line, staged: staged?.runs, history: history)
+        let (runs, notices) = try MirroredStore.explaining(store) { () throws(EngineError) in try chain.runs() }
         if origin.isFromCache, case .inferred(let mapping, _)? = runs.first?.content {
             try Self.refuseForeignModels(mapping, store, history, target: target)
         }

@@ -24,6 +24,7 @@ struct CloudKitOptionTests {
         ("V1", entity("Draft", "text") + entity("Note", "text")),
         ("V2", entity("Album", "name") + entity("Note", "text")),
         ("V3", entity("Draft", "text") + entity("Page", "text", was: "Note")),
+        ("V4", entity("Draft", "text") + entity("Note", "text").replacing("String", with: "Integer 64")),
     ]
 
     /// As Core Data makes them, as far as that has been published; a record for each object.
@@ -143,6 +144,10 @@ struct CloudKitOptionTests {
         let refused = try mirrored.run("migrate", to: "V3", ["--next", "V1=V3", "--cloudkit", "carry"])
         #expect(refused.status == 78)
         #expect(refused.errors.contains("V1 → V3: the entity Note becomes Page"), "\(refused.errors)")
+        let another = try mirrored.run("plan", to: "V4", ["--next", "V1=V4", "--cloudkit", "carry"])
+        #expect(another.status == 78)
+        #expect(another.errors.contains("CloudKit mirrors this store: steps must be inferred"), "\(another.errors)")
+        #expect(!another.errors.contains("add a mapping model"))
         #expect(try mirrored.run("plan", to: "V2", ["--cloudkit", "maybe"]).status == 64)
         #expect(try mirrored.folder.content() == before)
     }

@@ -45,7 +45,9 @@ struct MirroredStoreTests {
         let made = try scenario.rows(indexes)
         var request = scenario.carrying(fuses: way.fuses, batchRows: batch, engine: way.engine)
         request.verification = .full
-        _ = try Migration(request).run()
+        let outcome = try Migration(request).run()
+        let mirror = try #require(outcome.prepared.mirror)
+        #expect(outcome.dropped + mirror.unreadRows == mirror.leftOut.reduce(0) { $0 + $1.rows })
         let after = try scenario.mirror()
         let expected = try Self.expected(before)
         for table in MirrorTables.tables {

@@ -17,8 +17,11 @@ struct MirrorRefusals {
             return tables.isEmpty
                 ? "leave --bad-rows out, and fix these rows first" : "let the application migrate the store"
         }
-        return "add new properties or entities beside the old ones, and let the app move values"
+        return Self.remedy
     }
+
+    /// What to do about steps.
+    static let remedy = "add new properties or entities beside the old ones, and let the app move values"
 
     private var steps: [String] {
         var earlier: [ManagedObjectModel] = []

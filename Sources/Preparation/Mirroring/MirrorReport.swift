@@ -6,6 +6,11 @@ package struct MirrorReport: Hashable, Sendable {
     package var counts: CloudKitCounts
     package var leftOut: [LeftOut] = []
 
+    /// Rows among these that no pass reads, and so none counts as dropped.
+    package var unreadRows: Int {
+        leftOut.reduce(0) { $0 + ([.relationship, .owner].contains($1.reason) ? $1.rows : 0) }
+    }
+
     /// Rows of a table of the mirror, or of the history that it sends, that a step doesn't carry.
     package struct LeftOut: Hashable, Sendable {
         package enum Reason: String, Hashable, Sendable {

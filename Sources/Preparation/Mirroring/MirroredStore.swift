@@ -57,6 +57,25 @@ struct MirroredStore {
         try EngineError.reading(path) { try count(layout.model) }
     }
 
+    /// Looks for steps; where one can't be inferred, a mapping model is no way out for a store that CloudKit mirrors.
+    static func explaining<Value>(
+        _ store: SourceStore, _ body: () throws(EngineError) -> Value
+    ) throws(EngineError) -> Value {
+        do throws(EngineError) {
+            return try body()
+        } catch {
+            guard error.kind == .plan, !CloudKitTables.names(in: store.schema).isEmpty else { throw error }
+            var error = error
+            error.details.append(
+                """
+                CloudKit mirrors this store: steps must be inferred, without a mapping model, and only add or remove; what \
+                else speaks against these is told once they can be inferred
+                """)
+            error.remedy = MirrorRefusals.remedy
+            throw error
+        }
+    }
+
     private static func refusal(_ path: String) -> EngineError {
         EngineError(
             .sourceData,
