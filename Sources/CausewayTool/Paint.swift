@@ -21,12 +21,8 @@ enum Paint {
 
     /// `NO_COLOR` (no-color.org) and a terminal that can't do it are respected.
     private static let isWanted: Bool = {
-        func variable(_ name: String) -> String? {
-            guard let value = unsafe getenv(name) else { return nil }
-            return unsafe String(cString: value)
-        }
-        guard (variable("NO_COLOR") ?? "").isEmpty else { return false }
-        return !["", "dumb"].contains(variable("TERM") ?? "")
+        if let value = unsafe getenv("NO_COLOR"), unsafe value.pointee != 0 { return false }
+        return !Terminal.isDumb
     }()
 
     /// The text as it is written to a descriptor.

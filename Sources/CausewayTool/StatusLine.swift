@@ -1,6 +1,7 @@
 import CausewayPlatform
 
-/// A line that shows how far something is: rewritten in its place on a terminal, a line now and then elsewhere.
+/// A line that shows how far something is: rewritten in its place on a terminal that can do it, a line now and then
+/// elsewhere.
 struct StatusLine {
     /// Seconds between two drawings on a terminal: fast enough for the eye.
     private static let drawingInterval = 0.1
@@ -18,7 +19,7 @@ struct StatusLine {
 
     init(_ stream: StandardStream = .error, now: Double = MonotonicClock.seconds()) {
         self.stream = stream
-        isTerminal = Terminal.isTerminal(stream.descriptor)
+        isTerminal = Terminal.isTerminal(stream.descriptor) && !Terminal.isDumb
         lastShown = now
     }
 

@@ -38,6 +38,7 @@ struct StoreShares {
             }
             try Self.refuseCollisions(arguments.stores, option, stem: option == "--output")
         }
+        try output.map { try Self.refuseOwnFolder($0, of: files) }
         shares = files.map { store, status in
             let name = Paths.name(of: store)
             return Share(
@@ -86,6 +87,17 @@ struct StoreShares {
                 let store = files.first(where: { $0.status?.isSameFile(as: shared) == true })?.store
             else { continue }
             throw ValidationError("\(store) is \(option) too; leave it out of the stores.")
+        }
+    }
+
+    /// A new store would be the store itself.
+    private static func refuseOwnFolder(_ output: String, of files: [(store: String, status: FileStatus?)]) throws {
+        for (store, status) in files {
+            let path = Paths.join(output, Paths.name(of: store))
+            guard let status, let other = try? Files.status(of: path), other.isSameFile(as: status) else { continue }
+            throw ValidationError(
+                "--output \(output) is the folder of \(store) itself; give another folder, or leave --output out to "
+                    + "replace the stores.")
         }
     }
 

@@ -78,10 +78,13 @@ struct StoresSummary: Encodable {
         return lines
     }
 
+    private static let signals = [MigrationError.Code.interrupted.exitCode, MigrationError.Code.terminated.exitCode]
+
     private func result(_ entry: Entry) -> String {
         switch entry.result {
         case .done: "done"
         case .current: "current"
+        case .failed where Self.signals.contains(entry.exitCode): "stopped (\(entry.exitCode))"
         case .failed: "failed (\(entry.exitCode))"
         case .notBegun: "not begun"
         }

@@ -94,6 +94,12 @@ package enum ProcessFacts {
 package enum Terminal {
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+    /// Whether terminals of this process understand no control sequences (`TERM`).
+    package static var isDumb: Bool {
+        guard let name = unsafe getenv("TERM") else { return true }
+        return ["", "dumb"].contains(unsafe String(cString: name))
+    }
+
     /// Columns of the terminal; nil when the descriptor is none or doesn't know.
     package static func width(_ descriptor: Int32) -> Int? {
         var size = winsize()
