@@ -11,7 +11,8 @@ struct FullDiskTests {
     init() throws {
         folder = try WorkFolder()
         models = folder.path("App.xcdatamodeld")
-        for (version, more) in [("V1", ""), ("V2", #"<attribute name="more" optional="YES" attributeType="String"/>"#)] {
+        let more = #"<attribute name="more" optional="YES" attributeType="String"/>"#
+        for (version, more) in [("V1", ""), ("V2", more)] {
             let path = models + "/\(version).xcdatamodel"
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             let text = """

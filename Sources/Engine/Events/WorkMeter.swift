@@ -252,9 +252,8 @@ package struct WorkMeter: Sendable {
     /// Part of a phase that counts by time at most.
     private static let mostByTime = 0.95
 
-    /// Seconds of a phase in all, and the part of it that is done.
-    ///
-    /// - Parameter unmeasured: how much slower than planned kinds are of which nothing is measured; by default as all are.
+    /// Seconds of a phase in all, and the part of it that is done. Kinds of which nothing is measured are as much slower
+    /// than planned as `unmeasured` says, by default as all are.
     private func work(
         _ place: Int, _ slowness: Slowness, unmeasured: Double? = nil
     ) -> (seconds: Double, share: Double) {
