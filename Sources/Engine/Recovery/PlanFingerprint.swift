@@ -20,8 +20,9 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// 6: digests say whether they cover all cells, and have the sum of records that were spliced; a copy's
     /// progress has what was found in its tables. 7: indexes are carried, and digests have the sums of their entries.
     /// 8: rows of mapping models become pages, segments say what they hold. 9: what they are doubted for is saved with
-    /// them, and workers pack rows of mappings without code. 10: links that follow new keys are made at once.
-    static let semanticsRevision = 10
+    /// them, and workers pack rows of mappings without code. 10: links that follow new keys are made at once. 11: keys
+    /// and join tables that others set, too, are set in the order of the mappings.
+    static let semanticsRevision = 11
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"

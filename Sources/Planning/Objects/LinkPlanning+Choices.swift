@@ -27,19 +27,7 @@ extension LinkPlanning {
     /// Whether nobody sets the links of a to-one before its own mapping does in stage 2: then it doesn't matter that they
     /// are there from the beginning.
     private func isOwn(_ to: ToOneStorage, of index: Int) -> Bool {
-        guard hasNoCode, !planner.entities.indices.contains(where: { planner.readsSubentities($0) }) else {
-            return false
-        }
-        guard let inverse = to.relationship.inverse else { return true }
-        return planner.entities.indices.prefix(through: index).allSatisfy { other in
-            let mapping = planner.entities[other].mapping.mapping
-            guard mapping.kind != .remove, let entity = mapping.destinationEntity,
-                planner.destination.schema.model.isKind(entity, of: to.relationship.destination),
-                let property = mapping.relationshipMappings.first(where: { $0.name == inverse }),
-                property.expression != nil
-            else { return true }
-            return isCovered(property, of: other) || isOverwritten(property, of: other)
-        }
+        hasNoCode && !planner.entities.indices.contains { planner.readsSubentities($0) } && !isOvertaken(to, of: index)
     }
 
     var hasNoCode: Bool { planner.entities.allSatisfy { $0.mapping.mapping.policyClassName == nil } }
@@ -118,29 +106,5 @@ extension LinkPlanning {
             result[number] = target
         }
         return result
-    }
-
-    /// Whether the links of a to-many are all set anew later, from their other ends.
-    func isOverwritten(_ property: PropertyMappingDescription, of index: Int) -> Bool {
-        let mapping = planner.entities[index].mapping.mapping
-        guard planner.followsSource(index), Self.reading(property.expression) != nil,
-            case .toMany(let to)? = place(property.name, of: mapping.destinationEntity, in: planner.destination),
-            to.orderColumn == nil, let inverse = to.relationship.inverse,
-            // Code may make other members.
-            hasNoCode
-        else { return false }
-        let members = planner.entities.indices.filter { member in
-            let made = planner.entities[member].mapping.mapping
-            guard made.kind != .remove, let entity = made.destinationEntity else { return false }
-            return planner.destination.schema.model.isKind(entity, of: to.relationship.destination)
-        }
-        return members.allSatisfy { member in
-            let made = planner.entities[member].mapping.mapping
-            guard member > index, let property = made.relationshipMappings.first(where: { $0.name == inverse }),
-                property.expression != nil
-            else { return false }
-            // A key that is carried comes with its row, before everything else.
-            return carriedLink(property, of: member) == nil
-        }
     }
 }

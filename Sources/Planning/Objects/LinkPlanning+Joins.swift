@@ -41,7 +41,8 @@ extension LinkPlanning {
 
     /// The source relationship whose links a join table carries as they are; nil if stage 2 links row by row.
     ///
-    /// Every mapping of the naming side must read the same many-to-many, and both ends keep their keys.
+    /// Every mapping of the naming side must read the same many-to-many, and both ends keep their keys. What sets the other
+    /// end must read the same links: whichever is set later would win.
     func copied(_ table: JoinTable) -> String? {
         var origin: String?
         for index in planner.entities.indices {
@@ -54,7 +55,14 @@ extension LinkPlanning {
             guard let read = plainReading(property, of: index), origin == nil || origin == read else { return nil }
             origin = read
         }
-        return origin
+        let others = table.isReflexive ? [] : setters(of: table.inverse, of: table.inverseOwner)
+        let agree = others.allSatisfy { other in
+            guard let read = plainReading(other.property, of: other.mapping),
+                let from = planner.entities[other.mapping].mapping.mapping.sourceEntity
+            else { return false }
+            return planner.source.schema.model.relationship(read, of: from)?.relationship.inverse == origin
+        }
+        return agree ? origin : nil
     }
 }
 

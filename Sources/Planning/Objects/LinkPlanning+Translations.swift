@@ -5,8 +5,8 @@ import CausewayStoreFormat
 
 /// Many-to-manys whose links follow from those of the source, though rows at their ends get new keys.
 extension LinkPlanning {
-    /// A property mapping that sets one end of a join table.
-    private struct Setter {
+    /// A mapping that sets one end of a join table to links of the source's.
+    private struct JoinSetter {
         let mapping: Int
         /// The source's many-to-many that it reads.
         let link: JoinStorage
@@ -27,7 +27,7 @@ extension LinkPlanning {
             table.destinationOrderColumn == nil, copied(table) == nil
         else { return nil }
         let ends: [End] = [(table.owner, table.relationship), (table.inverseOwner, table.inverse)]
-        let all = ends.map { setters(of: $0) }
+        let all = ends.map { setters(of: $0.relationship, of: $0.entity) }
         let first = all[0].isEmpty ? 1 : 0
         guard let own = known(all[first], at: ends[first]), !own.isEmpty,
             case .join(let link)? = place(ends[first].relationship, of: ends[first].entity, in: destination),
@@ -49,29 +49,15 @@ extension LinkPlanning {
         return translation(of: found.table) != nil
     }
 
-    /// The mappings that set an end, in their order.
-    private func setters(of end: End) -> [(mapping: Int, property: PropertyMappingDescription)] {
-        planner.entities.indices.compactMap { index in
-            let mapping = planner.entities[index].mapping.mapping
-            guard mapping.kind != .remove, let entity = mapping.destinationEntity,
-                destination.schema.model.isKind(entity, of: end.entity),
-                let property = mapping.relationshipMappings.first(where: { $0.name == end.relationship }),
-                property.expression != nil
-            else { return nil }
-            return (index, property)
-        }
-    }
-
     /// What they read; nil if one of them reads anything else than a many-to-many whose ends are known.
-    private func known(
-        _ setters: [(mapping: Int, property: PropertyMappingDescription)], at end: End
-    ) -> [Setter]? {
+    private func known(_ setters: [Setter], at end: End) -> [JoinSetter]? {
         guard
             let kind = destination.schema.model.relationship(end.relationship, of: end.entity)?
                 .relationship.destination
         else { return nil }
-        var result: [Setter] = []
-        for (index, property) in setters {
+        var result: [JoinSetter] = []
+        for setter in setters {
+            let (index, property) = (setter.mapping, setter.property)
             let mapping = planner.entities[index].mapping.mapping
             guard planner.followsSource(index), let reading = Self.reading(property.expression),
                 isUnique(reading.mapping, for: index),
@@ -84,7 +70,7 @@ extension LinkPlanning {
             else { return nil }
             let targets = Set(made.values.joined())
             guard hasAllKept(targets, of: link.relationship.destination, kind: kind) else { return nil }
-            result.append(Setter(mapping: index, link: link, targets: targets))
+            result.append(JoinSetter(mapping: index, link: link, targets: targets))
         }
         return result
     }
@@ -105,7 +91,7 @@ extension LinkPlanning {
     }
 
     /// One part for each mapping with new keys, and one for those of a source's join table that keep theirs.
-    private func parts(_ setters: [Setter]) -> [ObjectStep.JoinTranslation.Part]? {
+    private func parts(_ setters: [JoinSetter]) -> [ObjectStep.JoinTranslation.Part]? {
         var result: [ObjectStep.JoinTranslation.Part] = []
         var kept: [String: Int] = [:]
         for setter in setters {
@@ -136,7 +122,7 @@ extension LinkPlanning {
     }
 
     /// Whether the setters of the other end link the same rows.
-    private func mirror(_ others: [Setter], _ own: [Setter]) -> Bool {
+    private func mirror(_ others: [JoinSetter], _ own: [JoinSetter]) -> Bool {
         guard let link = own.first?.link, own.allSatisfy({ $0.link.table == link.table && $0.link.mine == link.mine })
         else { return false }
         let owners = Set(own.map(\.mapping))

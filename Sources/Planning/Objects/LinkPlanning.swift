@@ -102,7 +102,9 @@ struct LinkPlanning {
         return EntityMappingPlan.KeyFill(
             key: try columns.index(of: link.from.column),
             entity: try link.from.entityColumn.map { column throws(PlanError) in try columns.index(of: column) },
-            place: try link.from.orderColumn.map { column throws(PlanError) in try columns.index(of: column) },
+            place: try (carriesPlace(link) ? link.from.orderColumn : nil).map { column throws(PlanError) in
+                try columns.index(of: column)
+            },
             numbers: numbers, declared: link.from.destination, column: link.to.column,
             entityColumn: link.to.entityColumn, placeColumn: link.to.orderColumn, relationship: fill,
             targets: link.targets.values.sorted())
@@ -119,7 +121,16 @@ struct LinkPlanning {
         return map.place(of: handle, entity: number)
     }
 
+    /// A to-one whose key comes with the row, as nobody sets the other end before.
     func carriedLink(_ property: PropertyMappingDescription, of index: Int) -> CarriedLink? {
+        guard let link = steadyLink(property, of: index), !isOvertaken(link.to, of: index),
+            isInOrder(Setter(mapping: index, property: property), link)
+        else { return nil }
+        return link
+    }
+
+    /// A to-one whose target's key is known from the row itself.
+    func steadyLink(_ property: PropertyMappingDescription, of index: Int) -> CarriedLink? {
         let mapping = planner.entities[index].mapping.mapping
         // A policy may link differently from the mapping model, or not at all: its hook decides.
         guard mapping.policyClassName == nil, let reading = Self.reading(property.expression),
@@ -131,7 +142,8 @@ struct LinkPlanning {
         if let inverse = to.oneToOneInverse {
             // Both ends have a column: the other end's mapping must carry the same links.
             guard from.oneToOneInverse != nil,
-                targets.values.allSatisfy({ mirrors(inverse.index, from, in: planner.entities[$0].mapping.mapping) })
+                targets.values.allSatisfy({ mirrors(inverse.index, from, in: planner.entities[$0].mapping.mapping) }),
+                isExclusive(Setter(mapping: index, property: property), to, targets: Set(targets.values))
             else { return nil }
         }
         return CarriedLink(from: from, to: to, targets: targets)
@@ -145,27 +157,5 @@ struct LinkPlanning {
             let reading = Self.reading(property.expression)
         else { return false }
         return reading.relationship == from.relationship.inverse
-    }
-
-    /// Whether the other end's keys hold the links already.
-    func isCovered(_ property: PropertyMappingDescription, of index: Int) -> Bool {
-        let mapping = planner.entities[index].mapping.mapping
-        guard mapping.policyClassName == nil, let reading = Self.reading(property.expression),
-            case .toMany(let to)? = place(property.name, of: mapping.destinationEntity, in: destination),
-            case .toMany(let from)? = place(reading.relationship, of: mapping.sourceEntity, in: source),
-            let inverse = to.relationship.inverse, let origin = from.relationship.inverse,
-            planner.keeping[index] == .always,
-            let targets = targets(
-                reading, of: from.relationship.destination, leadingTo: to.relationship.destination, from: index),
-            let mine = source.number(of: mapping.sourceEntity)
-        else { return false }
-        return targets.values.allSatisfy { target in
-            let other = planner.entities[target].mapping.mapping
-            guard let back = other.relationshipMappings.first(where: { $0.name == inverse }),
-                Self.reading(back.expression)?.relationship == origin
-            else { return false }
-            // It must lead back to the rows of this mapping, not only of others.
-            return carriedLink(back, of: target)?.targets[mine] == index
-        }
     }
 }

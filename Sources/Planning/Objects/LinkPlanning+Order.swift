@@ -1,0 +1,182 @@
+import CausewayEvaluation
+import CausewayExpressions
+import CausewayMapping
+import CausewayModel
+
+/// Core Data sets relationships mapping by mapping, and the later setting wins, also over the other end's. Which settings
+/// of stage 2 can be left out, and which keys may come with their rows although others set the other end.
+extension LinkPlanning {
+    /// A property mapping that sets a relationship.
+    struct Setter {
+        let mapping: Int
+        let property: PropertyMappingDescription
+    }
+
+    /// The property mappings that set a relationship of an entity or of its subentities, in their order.
+    func setters(of relationship: String, of entity: String) -> [Setter] {
+        makers(of: entity).compactMap { setter(of: relationship, in: $0) }
+    }
+
+    /// The mappings that make rows of an entity or of its subentities.
+    private func makers(of entity: String) -> [Int] {
+        planner.entities.indices.filter { index in
+            let mapping = planner.entities[index].mapping.mapping
+            guard mapping.kind != .remove, let made = mapping.destinationEntity else { return false }
+            return destination.schema.model.isKind(made, of: entity)
+        }
+    }
+
+    private func setter(of relationship: String, in index: Int) -> Setter? {
+        planner.entities[index].mapping.mapping.relationshipMappings
+            .first { $0.name == relationship && $0.expression != nil }
+            .map { Setter(mapping: index, property: $0) }
+    }
+
+    /// The mappings whose rows a setter may link to; nil where that can't be told.
+    private func possibleTargets(_ setter: Setter, leadingTo kind: String) -> Set<Int>? {
+        guard !planner.entities.indices.contains(where: { planner.readsSubentities($0) }) else { return nil }
+        return setter.property.expression.flatMap { possibleTargets($0, of: setter.mapping, leadingTo: kind) }
+    }
+
+    private func possibleTargets(_ expression: Expression, of index: Int, leadingTo kind: String) -> Set<Int>? {
+        if expression == .constant(.null) { return [] }
+        if case .conditional(_, let first, let second) = expression {
+            guard let first = possibleTargets(first, of: index, leadingTo: kind),
+                let second = possibleTargets(second, of: index, leadingTo: kind)
+            else { return nil }
+            return first.union(second)
+        }
+        guard let reading = Self.reading(expression), let from = planner.entities[index].mapping.mapping.sourceEntity,
+            let read = source.schema.model.relationship(reading.relationship, of: from)?.relationship
+        else { return nil }
+        return Set(candidates(reading, of: read.destination, leadingTo: kind, from: index).values.joined())
+    }
+
+    // MARK: - To-manys
+
+    /// Whether a to-many needn't be set, as the rows at its other end say the same, or say later what counts.
+    func isUnneeded(_ property: PropertyMappingDescription, of index: Int) -> Bool {
+        guard let entity = planner.entities[index].mapping.mapping.destinationEntity,
+            case .toMany? = place(property.name, of: entity, in: destination)
+        else { return false }
+        return !acting(on: property.name, of: entity).contains(index)
+    }
+
+    /// The mappings that must set a relationship with many or one at its other end in stage 2.
+    private func acting(on relationship: String, of entity: String) -> [Int] {
+        let owner = destination.schema.model.relationship(relationship, of: entity)?.owner ?? entity
+        let key = "\(owner).\(relationship)"
+        if let known = planner.memory.acting[key] { return known }
+        var result: [Int] = []
+        for setter in setters(of: relationship, of: owner)
+        where acts(setter, after: !result.isEmpty) { result.append(setter.mapping) }
+        planner.memory.acting[key] = result
+        return result
+    }
+
+    /// Whether setting a to-many changes what its members' own mappings make of the links. `isLate` says that others have
+    /// set members before, which this one may set back.
+    private func acts(_ setter: Setter, after isLate: Bool) -> Bool {
+        let index = setter.mapping
+        let mapping = planner.entities[index].mapping.mapping
+        guard mapping.policyClassName == nil, let reading = Self.reading(setter.property.expression),
+            case .toMany(let to)? = place(setter.property.name, of: mapping.destinationEntity, in: destination),
+            let inverse = to.relationship.inverse
+        else { return true }
+        let members = possibleTargets(setter, leadingTo: to.relationship.destination)
+        for member in makers(of: to.relationship.destination) {
+            let own = self.setter(of: inverse, in: member)
+            if let own, agrees(own, with: reading, to, of: index) {
+                if isLate, member <= index { return true }
+                continue
+            }
+            let isMember = members?.contains(member) ?? true
+            // Its rows are set anew; only their places would stay.
+            if own != nil, member > index, hasNoCode, planner.followsSource(index), !isMember || to.orderColumn == nil {
+                continue
+            }
+            guard !isMember else { return true }
+            // Rows that link here already would be taken out, since the to-many doesn't have them.
+            guard let own, member <= index else { continue }
+            guard member < index, let owners = possibleTargets(own, leadingTo: self.owner(of: setter)),
+                !owners.contains(index)
+            else { return true }
+        }
+        return false
+    }
+
+    /// The entity that declares what a setter sets.
+    private func owner(of setter: Setter) -> String {
+        let entity = planner.entities[setter.mapping].mapping.mapping.destinationEntity ?? ""
+        return destination.schema.model.relationship(setter.property.name, of: entity)?.owner ?? entity
+    }
+
+    /// Whether a to-one holds the same links as the to-many at its other end, and leads back to the rows of that mapping, not
+    /// only of others.
+    private func agrees(_ own: Setter, with reading: Reading, _ to: ToManyStorage, of index: Int) -> Bool {
+        let mapping = planner.entities[index].mapping.mapping
+        guard planner.keeping[index] == .always, let mine = source.number(of: mapping.sourceEntity),
+            case .toMany(let from)? = place(reading.relationship, of: mapping.sourceEntity, in: source),
+            let origin = from.relationship.inverse,
+            Self.reading(own.property.expression)?.relationship == origin,
+            let targets = targets(
+                reading, of: from.relationship.destination, leadingTo: to.relationship.destination, from: index),
+            targets.values.contains(own.mapping)
+        else { return false }
+        return steadyLink(own.property, of: own.mapping)?.targets[mine] == index
+    }
+
+    // MARK: - To-ones
+
+    /// Whether the other end of a to-one is set before, or by the same mapping: what comes with the rows would be changed by
+    /// what Core Data has done before it.
+    func isOvertaken(_ to: ToOneStorage, of index: Int) -> Bool {
+        guard let inverse = to.relationship.inverse, to.oneToOneInverse == nil else { return false }
+        return acting(on: inverse, of: to.relationship.destination).contains { $0 <= index }
+    }
+
+    /// Whether the ends of a one-to-one are set by nobody but the mappings of a link and of its targets.
+    func isExclusive(_ setter: Setter, _ to: ToOneStorage, targets: Set<Int>) -> Bool {
+        guard let inverse = to.relationship.inverse,
+            setters(of: inverse, of: to.relationship.destination).allSatisfy({ targets.contains($0.mapping) })
+        else { return false }
+        return setters(of: setter.property.name, of: owner(of: setter)).allSatisfy { other in
+            if other.mapping == setter.mapping { return true }
+            return possibleTargets(other, leadingTo: to.relationship.destination)?.isDisjoint(with: targets) ?? false
+        }
+    }
+
+    // MARK: - Places
+
+    /// Whether a row's place in an ordered to-many is that of its source: where the to-many's own mapping takes over the
+    /// order. Otherwise the row comes after those that are set before it.
+    func carriesPlace(_ link: CarriedLink) -> Bool {
+        guard link.from.orderColumn != nil, link.to.orderColumn != nil, let inverse = link.to.relationship.inverse
+        else {
+            return false
+        }
+        return link.targets.values.allSatisfy { target in
+            let property = setter(of: inverse, in: target)?.property
+            return property != nil
+                && Self.reading(property?.expression)?.relationship == link.from.relationship.inverse
+        }
+    }
+
+    /// Whether the places of a to-one's rows follow from the order in which the rows are made.
+    ///
+    /// Rows of one source order keep it, new places are given in the order of the mappings. Where both meet in one to-many,
+    /// or another mapping sets it in stage 2, those before must have been set by then.
+    func isInOrder(_ setter: Setter, _ link: CarriedLink) -> Bool {
+        guard link.to.orderColumn != nil else { return true }
+        let isPlaced = carriesPlace(link)
+        return setters(of: setter.property.name, of: owner(of: setter)).allSatisfy { other in
+            if other.mapping >= setter.mapping { return true }
+            guard let before = steadyLink(other.property, of: other.mapping), !isOvertaken(before.to, of: other.mapping)
+            else { return false }
+            guard carriesPlace(before) == isPlaced else { return false }
+            return !isPlaced
+                || (before.from.relationship.inverse == link.from.relationship.inverse
+                    && before.from.relationship.destination == link.from.relationship.destination)
+        }
+    }
+}

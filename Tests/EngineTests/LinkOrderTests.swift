@@ -1,0 +1,194 @@
+import CausewayEngine
+import CausewayObjects
+import CausewayPlanning
+import CausewayPreparation
+import Foundation
+import Testing
+
+/// Core Data sets relationships mapping by mapping and row by row, and keeps both ends alike: the later setting wins.
+@Suite("Links that both ends set", .timeLimit(.minutes(60)))
+struct LinkOrderTests {
+    /// A mapping model, and what a query of the new store must show.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let models: [String]
+        let rows: String
+        let mapping: @Sendable () -> SwiftMappingModel
+        let query: String
+        let expected: [String]
+        /// Relationships that stage 2 sets row by row.
+        let looked: Int
+    }
+
+    // MARK: - Cats and dogs become pets
+
+    private static func pets(ordered: Bool = false) -> [String] {
+        [
+            model(
+                entity("Cat", attribute("name"), toOne("owner", "Owner", inverse: "cats")),
+                entity("Dog", attribute("name"), toOne("owner", "Owner", inverse: "dogs")),
+                entity(
+                    "Owner", attribute("name"), toMany("cats", "Cat", inverse: "owner", ordered: ordered),
+                    toMany("dogs", "Dog", inverse: "owner", ordered: ordered))),
+            model(
+                entity("Owner", attribute("name"), toMany("pets", "Pet", inverse: "owner", ordered: ordered)),
+                entity("Pet", attribute("name"), toOne("owner", "Owner", inverse: "pets"))),
+        ]
+    }
+
+    /// Four cats and four dogs of two owners; in ordered models the last is the first.
+    private static func petRows(ordered: Bool = false) -> String {
+        let (column, place) = ordered ? (", Z_FOK_OWNER", ", (5 - i) * 1024") : ("", "")
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4)"
+        return """
+            INSERT INTO ZOWNER (Z_PK, Z_ENT, Z_OPT) VALUES (1, 3, 1), (2, 3, 1);
+            \(numbers) INSERT INTO ZCAT (Z_PK, Z_ENT, Z_OPT, ZNAME, ZOWNER\(column))
+            SELECT i, 1, 1, 'cat ' || i, 1 + i % 2\(place) FROM n;
+            \(numbers) INSERT INTO ZDOG (Z_PK, Z_ENT, Z_OPT, ZNAME, ZOWNER\(column))
+            SELECT i, 2, 1, 'dog ' || i, 1 + i % 2\(place) FROM n;
+            """
+    }
+
+    private static func petCase(
+        _ title: String, _ order: [String], pets: String? = nil, expected: [String], looked: Int
+    ) -> Case {
+        Case(
+            testDescription: title, models: Self.pets(), rows: petRows(),
+            mapping: {
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    for entity in order {
+                        if entity == "Owner" {
+                            TransformEntity("Owner", fillsUnmentioned: false) {
+                                if let pets { Link("pets", from: pets, through: pets == "cats" ? "Cats" : "Dogs") }
+                            }
+                        } else {
+                            TransformEntity(entity, to: "Pet", name: entity + "s") { Link("owner") }
+                        }
+                    }
+                }
+            },
+            query: "SELECT ZNAME, ZOWNER FROM ZPET ORDER BY 1", expected: expected, looked: looked)
+    }
+
+    private static let all = ["cat", "dog"].flatMap { kind in (1...4).map { "'\(kind) \($0)'|\(1 + $0 % 2)" } }
+    private static let catsAlone = (1...4).map { "'cat \($0)'|\(1 + $0 % 2)" } + (1...4).map { "'dog \($0)'|NULL" }
+
+    private static func orderedCase(_ title: String, _ order: [String], expected: [String]) -> Case {
+        Case(
+            testDescription: title, models: Self.pets(ordered: true), rows: petRows(ordered: true),
+            mapping: {
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    for entity in order {
+                        TransformEntity(entity, to: "Pet", name: entity + "s") { Link("owner") }
+                    }
+                    TransformEntity("Owner", fillsUnmentioned: false) { Compute("name", "$source.name") }
+                }
+            },
+            query: "SELECT ZNAME FROM ZPET WHERE ZOWNER = 1 ORDER BY Z_FOK_OWNER, Z_PK DESC", expected: expected,
+            looked: 0)
+    }
+
+    // MARK: - Many-to-manys
+
+    private static let joins = [
+        model(
+            entity(
+                "A", attribute("name"), toMany("bs", "B", inverse: "ays"), toMany("old", "B", inverse: "oldAs")),
+            entity("B", attribute("name"), toMany("ays", "A", inverse: "bs"), toMany("oldAs", "A", inverse: "old"))),
+        model(
+            entity("A", attribute("name"), toMany("bs", "B", inverse: "ays")),
+            entity("B", attribute("name"), toMany("ays", "A", inverse: "bs"))),
+    ]
+
+    private static func joinCase(_ title: String, _ order: [String], expected: [String], looked: Int) -> Case {
+        Case(
+            testDescription: title, models: joins,
+            rows: """
+                INSERT INTO ZA (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1), (2, 1, 1);
+                INSERT INTO ZB (Z_PK, Z_ENT, Z_OPT) VALUES (1, 2, 1), (2, 2, 1);
+                INSERT INTO Z_1BS VALUES (1, 1), (2, 2);
+                INSERT INTO Z_1OLD VALUES (1, 2), (2, 1);
+                """,
+            mapping: {
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    for entity in order {
+                        if entity == "A" {
+                            TransformEntity("A") { Link("bs") }
+                        } else {
+                            TransformEntity("B", fillsUnmentioned: false) {
+                                Link("ays", from: entity == "B" ? "ays" : "oldAs", through: "AToA")
+                            }
+                        }
+                    }
+                }
+            },
+            query: "SELECT * FROM Z_1BS ORDER BY 1, 2", expected: expected, looked: looked)
+    }
+
+    // MARK: - A tree
+
+    private static let tree = model(
+        entity(
+            "Node", attribute("value", "Integer 16"), toOne("parent", "Node", inverse: "kids"),
+            toMany("kids", "Node", inverse: "parent")))
+
+    private static func treeCase(_ title: String, kids: String, expected: [String], looked: Int) -> Case {
+        Case(
+            testDescription: title, models: [tree, tree.replacing("value", with: "number")],
+            rows: """
+                INSERT INTO ZNODE (Z_PK, Z_ENT, Z_OPT, ZVALUE, ZPARENT)
+                VALUES (1, 1, 1, 1, 3), (2, 1, 1, 9, 3), (3, 1, 1, 9, NULL), (4, 1, 1, 1, 3);
+                """,
+            mapping: {
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    TransformEntity("Node", fillsUnmentioned: false) {
+                        Link(
+                            "kids",
+                            "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', "
+                                + "'NodeToNode', \(kids))")
+                        Link("parent")
+                    }
+                }
+            },
+            query: "SELECT Z_PK, ZPARENT FROM ZNODE ORDER BY 1", expected: expected, looked: looked)
+    }
+
+    static let cases = [
+        petCase("an end that says less, set first", ["Owner", "Cat", "Dog"], pets: "dogs", expected: all, looked: 0),
+        petCase(
+            "an end that says less, set last", ["Cat", "Dog", "Owner"], pets: "cats", expected: catsAlone, looked: 1),
+        petCase(
+            "an end that says less, set in between", ["Cat", "Owner", "Dog"], pets: "cats", expected: all, looked: 0),
+        petCase(
+            "an end that takes away what was set, and what is set anew", ["Dog", "Owner", "Cat"], pets: "cats",
+            expected: catsAlone, looked: 2),
+        petCase("one end alone", ["Owner", "Cat", "Dog"], expected: all, looked: 0),
+        orderedCase(
+            "two orders, cats first", ["Cat", "Dog"],
+            expected: ["'cat 2'", "'cat 4'", "'dog 2'", "'dog 4'"]),
+        orderedCase(
+            "two orders, dogs first", ["Dog", "Cat"],
+            expected: ["'dog 2'", "'dog 4'", "'cat 2'", "'cat 4'"]),
+        joinCase("the same links", ["B", "A"], expected: ["1|1", "2|2"], looked: 0),
+        joinCase("other links, set first", ["old", "A"], expected: ["1|1", "2|2"], looked: 2),
+        joinCase("other links, set last", ["A", "old"], expected: ["1|2", "2|1"], looked: 2),
+        treeCase("a tree", kids: "$source.kids", expected: ["1|3", "2|3", "3|NULL", "4|3"], looked: 0),
+        treeCase(
+            "a tree of which a node takes some children", kids: "SUBQUERY($source.kids, $kid, $kid.value > 5)",
+            expected: ["1|NULL", "2|3", "3|NULL", "4|3"], looked: 2),
+    ]
+
+    @Test("are those that Core Data ends with", arguments: cases, [EngineChoice.pages, .statements])
+    func order(_ example: Case, engine: EngineChoice) throws {
+        let scenario = try Scenario(example.models[0], example.models[1], rows: example.rows)
+        for (batchRows, jobs) in [(1_024, 1), (1, 2), (7, 4)] {
+            let output = "result-\(batchRows)"
+            let request = scenario.request(
+                by: example.mapping(), engine, output: output, batchRows: batchRows, jobs: jobs)
+            let prepared = try Migration(request).run().prepared
+            let objects = try #require(prepared.steps.first?.objects)
+            #expect(objects.mappings.reduce(0) { $0 + $1.relationships.count } == example.looked)
+            #expect(try Database.rows(example.query, in: scenario.folder + "/" + output) == example.expected)
+        }
+    }
+}
