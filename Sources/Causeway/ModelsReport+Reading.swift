@@ -136,14 +136,24 @@ extension ModelsReport.Step {
         do throws(InferenceError) {
             let mapping = try MappingInference.infer(from: source.model, to: destination.model)
             take(mapping)
-            changes = InferredChanges(step: 0, mapping: mapping, source: source.model, destination: destination.model)
-                .changes.map { ModelChange($0, version: to) }
+            show(mapping, source.model, destination.model)
             isInferable = true
             // A store with the same hashes needs no migration, whatever its rows are.
             conditions = isEqual ? [] : mapping.conditions(from: source.model, to: destination.model)
         } catch {
             refusals = error.refusals.map(\.description)
             compare(source.hashes.entities, destination.hashes.entities)
+            show(
+                MappingInference.closest(from: source.model, to: destination.model), source.model, destination.model)
+        }
+    }
+
+    /// What changes, entity by entity and property by property.
+    private mutating func show(
+        _ mapping: MappingModel, _ source: ManagedObjectModel, _ destination: ManagedObjectModel
+    ) {
+        changes = InferredChanges(step: 0, mapping: mapping, source: source, destination: destination).changes.map {
+            ModelChange($0, version: to)
         }
     }
 

@@ -69,8 +69,8 @@ public struct ModelsReport: Hashable, Codable, Sendable {
         /// Attributes whose numeric type changes and whose values are converted:
         /// `Thing.count: Integer 32 → Integer 64`.
         public var conversions: [String] = []
-        /// What changes in every entity and property: by the mapping models that fit, if these were asked for, else by the
-        /// inferred mapping; empty where there is neither.
+        /// What changes in every entity and property, also where the mapping can't be inferred. If mapping models were
+        /// asked for, what those that fit do, too.
         public var changes: [ModelChange] = []
         /// Why the step isn't compared: one of its versions can't be read.
         public var error: String?

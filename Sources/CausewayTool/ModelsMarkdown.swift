@@ -11,13 +11,13 @@ struct ModelsMarkdown {
             report.versions.map(\.name),
             report.steps.compactMap { step in
                 guard let from = place(step.from), let to = place(step.to) else { return nil }
-                return (from, to, words(step), step.isInferable || step.isEqual || !step.changes.isEmpty)
+                return (from, to, words(step), step.isInferable || step.isEqual || isMapped(step))
             })
         for step in report.steps {
             lines += ["", "## \(Markdown.plain("\(step.from) → \(step.to)"))", "", Markdown.plain(verdict(step))]
-            if !step.changes.isEmpty { lines += [""] + Markdown.changes(step.changes) }
             let reasons = step.refusals + step.conditions
             if !reasons.isEmpty { lines += [""] + Markdown.list(reasons) }
+            if !step.changes.isEmpty { lines += [""] + Markdown.changes(step.changes) }
         }
         let unreadable = report.versions.compactMap { version in
             version.error.map { "\(version.name) can't be read: \($0)" }
@@ -33,7 +33,7 @@ struct ModelsMarkdown {
         if step.isEqual { return "equal" }
         let changes = Figures.count(step.changes.count, "change", "changes")
         if isMapped(step) { return "mapped, \(changes)" }
-        return step.isInferable ? "inferred, \(changes)" : "can't be inferred"
+        return step.isInferable ? "inferred, \(changes)" : "can't be inferred, \(changes)"
     }
 
     private func isMapped(_ step: ModelsReport.Step) -> Bool {

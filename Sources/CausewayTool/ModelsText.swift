@@ -90,7 +90,7 @@ struct ModelsText {
             }
     }
 
-    /// Property by property; without a mapping by the entities' names and hashes.
+    /// Property by property; where only hashes tell that something changes, entity by entity.
     private func changes(_ step: ModelsReport.Step) -> [String] {
         guard step.changes.isEmpty else { return ChangeText(changes: step.changes, layout: layout).lines(indent: 6) }
         let renamed = step.renamedEntities.map { "\($0.from) → \($0.to)" }

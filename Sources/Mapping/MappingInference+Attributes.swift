@@ -43,7 +43,11 @@ extension MappingInference {
                     from: old.type.modelName, to: attribute.type.modelName,
                     expression: ConvertingExpression.text(from, from: old.type, to: attribute.type)), entity, to,
                 from: from)
-            return []
+            // Only `closest` returns these: the types say that no value can be carried. A composite has no column.
+            guard old.type != .composite, attribute.type != .composite else {
+                return added(attribute, entity: entity, prefix: paths.to)
+            }
+            return [AttributeMapping(destination: to, value: .carried(from: from, nilReplacement: nil))]
         }
         if attribute.type == .composite {
             let match = RenamingMatch(

@@ -44,7 +44,24 @@ package struct MappingInference {
         hashes: (source: VersionHashes, destination: VersionHashes)? = nil
     ) throws(InferenceError) -> MappingModel {
         var inference = MappingInference(source: source, destination: destination, step: step)
-        return try inference.run(hashes ?? (VersionHashes(source), VersionHashes(destination)))
+        let mapping = inference.run(hashes ?? (VersionHashes(source), VersionHashes(destination)))
+        let refusals = inference.refusals
+        guard refusals.isEmpty else {
+            throw InferenceError(refusals: refusals.uniqued().sorted { $0.description < $1.description })
+        }
+        return mapping
+    }
+
+    /// What continues what in two versions, even where rows can't be carried over: an attribute keeps its origin whatever
+    /// its type is now. For showing what the versions differ in, never for moving rows.
+    ///
+    /// - Parameters:
+    ///   - source: the older version.
+    ///   - destination: the newer one.
+    /// - Returns: a mapping for every entity of both versions; the inferred one if there is any.
+    package static func closest(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> MappingModel {
+        var inference = MappingInference(source: source, destination: destination, step: 0)
+        return inference.run((VersionHashes(source), VersionHashes(destination)))
     }
 
     init(source: ManagedObjectModel, destination: ManagedObjectModel, step: Int) {
@@ -58,9 +75,7 @@ package struct MappingInference {
         continued = Set(match.sources.values)
     }
 
-    private mutating func run(
-        _ hashes: (source: VersionHashes, destination: VersionHashes)
-    ) throws(InferenceError) -> MappingModel {
+    private mutating func run(_ hashes: (source: VersionHashes, destination: VersionHashes)) -> MappingModel {
         for conflict in entityMatch.conflicts {
             for name in conflict.destinations {
                 refuse(.ambiguousRenaming(source: conflict.source, claimants: conflict.destinations), name)
@@ -94,9 +109,6 @@ package struct MappingInference {
         let used = Set(mappings.compactMap(\.source))
         for name in source.entitiesInStoreOrder() where !used.contains(name) {
             mappings.append(EntityMapping(name: "IEM_Remove_\(name)", kind: .remove, source: name, destination: nil))
-        }
-        guard refusals.isEmpty else {
-            throw InferenceError(refusals: refusals.uniqued().sorted { $0.description < $1.description })
         }
         return MappingModel(entityMappings: mappings)
     }

@@ -41,6 +41,36 @@ struct ModelsCommandTests {
         #expect(try ToolProcess(["models", models + "/V1.xcdatamodel"]).status == 0)
     }
 
+    @Test(
+        "a step that can't be inferred shows what changes, and every reason", arguments: ["text", "markdown", "json"])
+    func refused(format: String) throws {
+        let folder = try ModelFolder()
+        func version(_ number: String, _ properties: String) -> String {
+            ModelFolder.entity("Thing", ModelFolder.attribute("number", number), properties)
+        }
+        let renamed = "<attribute name=\"new\" optional=\"YES\" attributeType=\"String\" elementID=\"old\"/>"
+        try folder.bundle(
+            "App",
+            [
+                ("V1", [version("Integer 16", ModelFolder.attribute("old"))]),
+                ("V2", [version("String", renamed + ModelFolder.attribute("added"))]),
+            ], current: "V2")
+        let run = try folder.run("models", "App.xcdatamodeld", "--format", format)
+        #expect(run.status == 0, "\(run.errors)")
+        switch format {
+        case "json":
+            let report = try JSONDecoder().decode(ModelsReport.self, from: Data(run.output.utf8))
+            #expect(report.steps[0].changes.map(\.kind) == [.added, .renamed, .converted])
+            #expect(report.steps[0].refusals.count == 1)
+        case "markdown":
+            #expect(run.output.contains("-.->|\"can't be inferred, 3 changes\"|"))
+            #expect(run.output.contains("| `Thing` | `number` | converted from Integer 16 to String |"))
+        default:
+            #expect(run.output.contains("      Thing.number  converted from Integer 16 to String\n"))
+            #expect(run.output.contains("      Thing.new     renamed from old\n"))
+        }
+    }
+
     private static func link(_ destination: String) -> String {
         "<relationship name=\"link\" optional=\"YES\" maxCount=\"1\" deletionRule=\"Nullify\" "
             + "destinationEntity=\"\(destination)\"/>"

@@ -9,7 +9,7 @@ struct InferredChangesTests {
     private func changes(_ from: String, _ to: String) throws -> [String] {
         let source = try ModelReader.model(source: Array(from.utf8))
         let destination = try ModelReader.model(source: Array(to.utf8))
-        let mapping = try MappingInference.infer(from: source, to: destination)
+        let mapping = MappingInference.closest(from: source, to: destination)
         return InferredChanges(step: 0, mapping: mapping, source: source, destination: destination).changes.map {
             let place = $0.property.map { ".\($0)" } ?? ""
             let ends = [$0.from, $0.to].map { $0 ?? "-" }.joined(separator: " → ")
@@ -99,5 +99,32 @@ struct InferredChangesTests {
         }
         #expect(
             try changes(version("A"), version("B")) == ["Thing.link: destination A → B (its links end)"])
+    }
+
+    @Test("what can't be inferred is named like the rest: another type, another kind of property, a composite's end")
+    func refused() throws {
+        let composite =
+            "<composite name=\"Place\"><attribute name=\"street\" attributeType=\"String\" optional=\"YES\"/></composite>"
+        func version(_ properties: String) -> String {
+            model(entity("Thing", properties), entity("Other", attribute("x")), composite)
+        }
+        let from = version(
+            attribute("number", "Integer 16") + attribute("old") + attribute("other") + toOne("text", "Other")
+                + attribute("place", "Composite", extra: "composite=\"Place\""))
+        let to = version(
+            attribute("number") + attribute("new", was: "old") + attribute("text") + toOne("other", "Other")
+                + attribute("place"))
+        #expect(throws: InferenceError.self) {
+            try MappingInference.infer(
+                from: ModelReader.model(source: Array(from.utf8)), to: ModelReader.model(source: Array(to.utf8)))
+        }
+        #expect(
+            try changes(from, to) == [
+                "Thing.new: renamed old → new", "Thing.number: converted Integer 16 → String",
+                "Thing.place: added - → String", "Thing.text: added - → String",
+                "Thing.other: added - → to-one to Other",
+                "Thing.other: dropped String → -", "Thing.place.street: dropped String → -",
+                "Thing.text: dropped to-one to Other → -",
+            ])
     }
 }
