@@ -55,7 +55,7 @@ package struct StepPlanner {
     package var mapping = MappingModel(entityMappings: [])
     /// The steps that `mapping` is composed of; empty for a step with mapping models.
     package var steps: [InferredStep] = []
-    /// Losses of the inferred steps (`LossReport`).
+    /// Losses of the inferred steps (`LossReport`), or of the one with mapping models (`MappedLosses`).
     package var losses: [Loss] = []
     package let from: StepSource
     package let goal: StepGoal
@@ -146,14 +146,15 @@ package struct StepPlanner {
             indexes: carried.indexes, appObjects: carried.objects, derivedValues: derived,
             keyOrigins: [InferredStep(mapping: planner.mapping, source: from.layout.model, destination: goal.model)]
                 .keyOrigins,
-            lost: withVersions(
-                MappingNotice.losses(of: resolved, from: from.layout.model).map(\.message)
-                    + UnreadProperties(resolved: resolved, source: from.layout.model).sentences
-                    + objectPlanner.historyLosses(goal.hasHistory)),
-            lostObjects: carried.lost,
-            warnings: statements.unsupported + resolved.flatMap(\.warnings).map(\.message) + objects.warnings
-                + carried.warnings,
+            lost: losses + withVersions(objectPlanner.historyLosses(goal.hasHistory)), lostObjects: carried.lost,
+            warnings: statements.unsupported + notices(resolved).map(\.message) + objects.warnings + carried.warnings,
             objects: objects)
+    }
+
+    /// What the authors of mapping models probably didn't mean.
+    private func notices(_ resolved: [ResolvedMapping]) -> [MappingNotice] {
+        resolved.flatMap(\.warnings)
+            + MappingNotice.losses(of: resolved, from: from.layout.model).filter { $0.subject != .entityNotMigrated }
     }
 
     /// Makes SQLite refuse now what it would refuse after the rows have moved.

@@ -20,7 +20,7 @@ struct StepChain {
         var firstStep: Int
         var content: Content
         var destination: ManagedObjectModel
-        /// What inferred steps leave behind.
+        /// What its steps leave behind.
         var losses: [Loss] = []
         /// What every step changes.
         var changes: [StepChange] = []
@@ -113,9 +113,7 @@ struct StepChain {
         let (source, destination) = (hop.from.model, hop.to.model)
         let mapping = try MappingInference.infer(
             from: source, to: destination, step: index, hashes: (hop.from.hashes, hop.to.hashes))
-        let trace =
-            origin.isTraced
-            ? ContentTrace(store: line.first?.model ?? source, source: source, before: origin.before) : nil
+        let trace = trace(to: hop, origin)
         let losses = LossReport(
             "\(hop.from.name) → \(hop.to.name)", mapping: mapping, source: source, destination: destination,
             before: origin.before, trace: trace)
@@ -132,14 +130,23 @@ struct StepChain {
     private func explicit(
         _ models: [MappingModelDescription], _ hop: Hop, at index: Int, _ origin: inout Origin
     ) throws(MappingResolutionError) -> Link {
-        let isOfStore = origin.isTraced && origin.before == nil
+        let trace = trace(to: hop, origin)
         origin.end()
         let resolved = try models.map { model throws(MappingResolutionError) in
             try model.resolved(from: hop.from.versioned, to: hop.to.versioned, beside: models)
         }
+        let losses = MappedLosses(
+            "\(hop.from.name) → \(hop.to.name)", resolved, source: hop.from.model, trace: trace)
         let changes = ObjectChanges(
-            step: index, resolved, source: hop.from.model, destination: hop.to.model, isOfStore: isOfStore)
-        return Link(content: .explicit(resolved), changes: changes.changes)
+            step: index, resolved, source: hop.from.model, destination: hop.to.model, trace: trace)
+        return Link(content: .explicit(resolved), losses: losses.losses, changes: changes.changes)
+    }
+
+    /// Finds in the store what a step reads; nil where it can't be followed.
+    private func trace(to hop: Hop, _ origin: Origin) -> ContentTrace? {
+        guard origin.isTraced else { return nil }
+        return ContentTrace(
+            store: line.first?.model ?? hop.from.model, source: hop.from.model, before: origin.before)
     }
 
     /// Mapping models that span a step which can't be inferred, and the options that would use them.

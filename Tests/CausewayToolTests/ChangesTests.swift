@@ -141,6 +141,28 @@ struct ChangesTests {
         #expect(changes.contains { $0.kind == .transformed && $0.value?.contains("$source") == true })
     }
 
+    private static let moody = SharedStores.path("moody/Moody.xcdatamodeld")
+
+    @Test(
+        "a mapped step names what its versions differ in, and counts what its mapping model doesn't read",
+        .enabled(if: SharedStores.exist, "shared/stores is missing"))
+    func mappedPlan() throws {
+        let folder = try WorkFolder()
+        let store = try folder.copy(SharedStores.path("moody/Moody 4.moody"), as: "Moody.sqlite")
+        let arguments = [store, "--models", Self.moody, "--to", "Moody 5"]
+        let plan = try Self.run(["plan"] + arguments)
+        #expect(plan.status == 0, "\(plan.errors)")
+        #expect(plan.output.contains("    Continent             dropped, entity (2 rows)\n"))
+        #expect(
+            plan.output.contains("    Country.continent     dropped, to-one to Continent, read by the mapping model\n"))
+        let loss = "drop entity Continent (2 rows) and the links to its rows"
+        #expect(plan.output.contains("  - Moody 4 → Moody 5: will \(loss)\n"))
+        let run = try Self.run(["migrate"] + arguments)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains("Moody 4 → Moody 5: will \(loss)\n"))
+        #expect(run.output.contains("Moody 4 → Moody 5: \(loss.replacing("drop ", with: "dropped "))\n"))
+    }
+
     @Test("formats that a command doesn't have are refused with 64", arguments: ["plan", "models", "inspect"])
     func formats(command: String) throws {
         let models = command == "plan" ? ["--models", "m"] : []

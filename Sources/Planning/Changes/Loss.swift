@@ -26,6 +26,8 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
     package var content: StoreContent?
     /// How much the store has of it; nil where it isn't counted.
     package var count: Int?
+    /// Policies that may read it, and so keep it.
+    package var policies: [String] = []
 
     package init(step: String, _ kind: Kind, content: StoreContent? = nil) {
         self.step = step
@@ -60,7 +62,13 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
             case .order(let place): "\(drop) the order of \(place), which is no longer ordered"
             case .other(let sentence): sentence
             }
-        return "\(step): \(text)"
+        return "\(step): \(text)" + (exception.map { ", \($0)" } ?? "")
+    }
+
+    /// When it isn't lost; nil where it always is.
+    var exception: String? {
+        policies.isEmpty
+            ? nil : "unless \(policies.joined(separator: " or ")) reads it"
     }
 
     private func counted(_ singular: String, _ plural: String) -> String {

@@ -1,13 +1,17 @@
 package import CausewayMapping
 package import CausewayModel
 
-/// What a step with mapping models changes, as far as these say it: a policy may do anything with its rows.
+/// What a step with mapping models changes: what the two versions differ in, and what the mapping models do about it. A
+/// policy may do anything with its rows.
 package struct ObjectChanges {
     private let step: Int
     private let resolved: [ResolvedMapping]
     private let source: ManagedObjectModel
     private let destination: ManagedObjectModel
-    private let isOfStore: Bool
+    /// What continues what by names and renaming identifiers.
+    private let closest: MappingModel
+    private let lost: MappedLosses
+    private var told: Set<StepChange> = []
     private var found: [StepChange] = []
 
     /// - Parameters:
@@ -15,18 +19,20 @@ package struct ObjectChanges {
     ///   - resolved: its mapping models, in the order in which they run.
     ///   - source: the version before.
     ///   - destination: the version after.
-    ///   - isOfStore: whether the step reads the store itself: what is dropped can be counted then.
+    ///   - trace: finds what is dropped in the store; nil where there is no store, or where it can't be followed.
     package init(
         step: Int, _ resolved: [ResolvedMapping], source: ManagedObjectModel, destination: ManagedObjectModel,
-        isOfStore: Bool = false
+        trace: ContentTrace? = nil
     ) {
         self.step = step
         self.resolved = resolved
         self.source = source
         self.destination = destination
-        self.isOfStore = isOfStore
+        closest = MappingInference.closest(from: source, to: destination)
+        lost = MappedLosses("", resolved, source: source, trace: trace)
         for entity in resolved.flatMap(\.entityMappings) { append(entity.mapping) }
         appendDropped()
+        prependDifferences()
     }
 
     /// In the order of the entities, each with everything that changes.
@@ -37,10 +43,11 @@ package struct ObjectChanges {
         value: String? = nil, content: StoreContent? = nil
     ) {
         let change = StepChange(
-            step: step, entity: entity, property: property, kind, from: from, to: to, value: value,
-            content: isOfStore ? content : nil)
-        if !found.contains(change) { found.append(change) }
+            step: step, entity: entity, property: property, kind, from: from, to: to, value: value, content: content)
+        if told.insert(change).inserted { found.append(change) }
     }
+
+    // MARK: - What the mapping models do
 
     private mutating func append(_ mapping: EntityMappingDescription) {
         guard let to = mapping.destinationEntity, mapping.kind != .remove else { return }
@@ -60,18 +67,22 @@ package struct ObjectChanges {
 
     private mutating func append(_ property: PropertyMappingDescription, _ from: String, _ to: String) {
         let (name, leaf) = (property.name, destination.storedLeaf(property.name, of: to))
+        // By the entity that declares it, as the versions' difference names it.
+        let owner =
+            destination.owner(ofAttribute: InferredChanges.head(name), seenBy: to)
+            ?? destination.relationship(name, of: to)?.owner ?? to
         guard let expression = property.expression else {
             // A new object has the default, unless a policy sets the property.
             if source.storedLeaf(name, of: from) == nil, source.relationship(name, of: from) == nil {
-                add(to, name, .added, to: typeText(name, of: to), value: leaf?.defaultText)
+                add(owner, name, .added, to: typeText(name, of: to), value: leaf?.defaultText)
             }
             return
         }
         let origin = LinkPlanning.reading(expression)?.relationship ?? LinkPlanning.sourceKey(expression)
         guard let origin else { return add(to, name, .transformed, value: property.value) }
-        if origin != name { add(to, name, .renamed, from: origin, to: name) }
+        if origin != name { add(owner, name, .renamed, from: origin, to: name) }
         if let old = source.storedLeaf(origin, of: from), let new = leaf, old.type != new.type {
-            add(to, name, .converted, from: old.type.modelName, to: new.type.modelName)
+            add(owner, name, .converted, from: old.type.modelName, to: new.type.modelName)
         }
     }
 
@@ -81,22 +92,64 @@ package struct ObjectChanges {
     }
 
     private mutating func appendDropped() {
-        for notice in MappingNotice.losses(of: resolved, from: source) {
-            add(notice.entity, nil, .dropped, from: "entity", content: .rows([notice.entity]))
-        }
-        for unread in UnreadProperties(resolved: resolved, source: source).entities {
-            // A policy can read what no expression does.
-            let policies = unread.policies.isEmpty ? nil : "unless \(unread.policies.joined(separator: ", ")) reads it"
-            for name in unread.names {
-                let attribute = source.attribute(name, of: unread.entity)?.attribute
-                let relationship = source.relationship(name, of: unread.entity)
-                let isPlain = policies == nil && attribute != nil && attribute?.type != .composite
+        for loss in lost.losses {
+            switch loss.kind {
+            case .entity(let entity): add(entity, nil, .dropped, from: "entity", content: loss.content)
+            case .attribute(let entity, let path):
                 add(
-                    unread.entity, name, .dropped,
-                    from: attribute?.type.modelName ?? relationship.map { $0.relationship.words },
-                    value: policies,
-                    content: isPlain ? .values([.init(entity: unread.entity, path: name)]) : nil)
+                    successor(of: entity) ?? entity, path, .dropped,
+                    from: source.storedLeaf(path, of: entity)?.type.modelName, value: loss.exception,
+                    content: loss.content)
+            case .relationship(let ends):
+                for end in ends {
+                    let entity = InferredChanges.head(end)
+                    let name = String(end.dropFirst(entity.count + 1))
+                    add(
+                        successor(of: entity) ?? entity, name, .dropped,
+                        from: source.relationship(name, of: entity)?.relationship.words, value: loss.exception,
+                        content: loss.content)
+                }
+            case .furtherLinks, .furtherOwners, .order, .other: break
             }
         }
+    }
+
+    private func successor(of entity: String) -> String? { closest.mapping(from: entity)?.destination }
+
+    // MARK: - What the versions differ in
+
+    private mutating func prependDifferences() {
+        let differences = InferredChanges(step: step, mapping: closest, source: source, destination: destination)
+        let places = Dictionary(grouping: found) { [$0.entity, $0.property ?? ""] }
+        found =
+            differences.changes.compactMap { ofVersions($0, beside: places[[$0.entity, $0.property ?? ""]] ?? []) }
+            + found
+    }
+
+    /// Whether a mapping model gives what is dropped another name: a renaming without an identifier.
+    private func isRenamed(_ change: StepChange) -> Bool {
+        found.contains {
+            guard $0.kind == .renamed else { return false }
+            return change.property == nil
+                ? $0.property == nil && $0.from == change.entity
+                : $0.entity == change.entity && $0.property != nil && $0.from == change.property
+        }
+    }
+
+    /// A difference without what inferred rows would get; nil where the mapping models say the same or more.
+    private func ofVersions(_ change: StepChange, beside others: [StepChange]) -> StepChange? {
+        var change = change
+        switch change.kind {
+        case .added:
+            if others.contains(where: { $0.kind == .added || $0.kind == .renamed }) { return nil }
+            change.value = nil
+        case .dropped:
+            if others.contains(where: { $0.kind == .dropped }) || isRenamed(change) { return nil }
+            let entity = closest.mapping(to: change.entity)?.source ?? change.entity
+            if lost.isRead(change.property, of: entity) { change.value = "read by the mapping model" }
+        case .mandatory, .destination: change.value = nil
+        default: break
+        }
+        return told.contains(change) ? nil : change
     }
 }
