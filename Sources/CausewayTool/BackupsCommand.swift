@@ -62,7 +62,8 @@ struct BackupsText {
             backup.problem.map { "\(Self.name(backup.path)) can't be read: \($0)".onOneLine }
         }
         let copies = list.backups.flatMap(\.copies).map { Self.name($0).onOneLine }
-        return ["Store  \(list.store.onOneLine)"] + head + [""] + table.lines
+        return ["Store  \(list.store.onOneLine)"] + head + [""]
+            + table.lines(width: TextLayout.output(showsAll: true).width)
             + listed(copies, under: "", "Copies of their logs, in the sizes above")
             + listed(problems, under: "", "Problems")
             + ["", "\(Figures.count(list.backups.count, "backup", "backups")), \(Figures.bytes(list.bytes))"]

@@ -81,7 +81,7 @@ public struct GenerateCommand: ParsableCommand {
                 "of \(Figures.grouped(rows)) asked for: the model's uniqueness constraints and mandatory "
                     + "relationships allow no more")
         }
-        try printResult(lines + (table.isEmpty ? [] : table.lines))
+        try printResult(lines + (table.isEmpty ? [] : table.lines(width: TextLayout.output(showsAll: true).width)))
     }
 
     /// Generates until done, or until a signal stops it and the partial store is removed.

@@ -163,7 +163,8 @@ public struct MigrateCommand: AsyncParsableCommand {
         if let lines {
             try requireWritten(lines.write(summary), done: done(summary))
         } else if !quiet {
-            try printResult(SummaryText(summary: summary, output: running.output).lines, done: done(summary))
+            let text = SummaryText(summary: summary, output: running.output, layout: .output(showsAll: true))
+            try printResult(text.lines, done: done(summary))
         }
     }
 

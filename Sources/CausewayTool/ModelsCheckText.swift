@@ -8,6 +8,8 @@ import Causeway
 
 /// What `models --check` prints.
 enum ModelsCheckText {
+    private static var layout: TextLayout { .output(showsAll: true) }
+
     static func lines(_ check: ModelsCheck, _ format: ModelsFormat) throws -> [String] {
         let end =
             check.problems.isEmpty
@@ -21,8 +23,8 @@ enum ModelsCheckText {
             let new = check.unrecorded.joined(separator: ", ")
             let shipped = Figures.count(check.recorded.count, "version", "versions")
             return ["Models   \(check.models.joined(separator: ", "))", "Shipped  \(check.shipped), \(shipped)"]
-                + (new.isEmpty ? [] : ["New      \(new)"]) + ["", end] + list(check.problems)
-                + listed(check.notices, under: "", "Notices")
+                + (new.isEmpty ? [] : layout.lines("New      \(new)", hanging: 9)) + ["", end] + list(check.problems)
+                + listed(check.notices, in: layout, under: "", "Notices")
         }
     }
 
@@ -47,7 +49,8 @@ enum ModelsCheckText {
             // A message that has the path itself doesn't need it again.
             let file = problem.file.flatMap { problem.line == nil && problem.message.contains($0) ? nil : $0 }
             let place = file.map { "  (\($0)\(problem.line.map { line in ":\(line)" } ?? ""))" } ?? ""
-            return ["  - \(problem.message)\(place)"] + problem.details.map { "      \($0)" }
+            return layout.lines("  - \(problem.message)\(place)")
+                + problem.details.flatMap { layout.lines("      \($0)") }
         }
     }
 

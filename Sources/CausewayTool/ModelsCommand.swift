@@ -115,7 +115,10 @@ public struct ModelsCommand: ParsableCommand {
             let report = try reportingFailure(asJSON: json) { () throws(MigrationError) in
                 try MappingModelReport(path: models[0])
             }
-            return try printResult(json ? [try JSONText.document(report)] : report.lines)
+            return try printResult(
+                json
+                    ? [try JSONText.document(report)]
+                    : report.lines.flatMap { TextLayout.output(showsAll: true).lines($0) })
         }
         let edges = try next.edges()
         let report = try reportingFailure(asJSON: json) { () throws(MigrationError) in

@@ -66,6 +66,6 @@ struct StorePlans: Encodable {
                 entry.store, plan.isNothingToDo ? "nothing to do" : plan.path.joined(separator: " → "),
                 plan.isNothingToDo ? "" : Figures.bytes(plan.diskBytes))
         }
-        return [""] + table.lines
+        return [""] + table.lines(width: TextLayout.output(showsAll: true).width)
     }
 }

@@ -10,36 +10,40 @@ struct PlanText {
         var lines = ["Store    \(plan.store), \(Figures.bytes(plan.storeBytes))"]
         guard !plan.isNothingToDo else {
             lines.append("Version  \(plan.sourceVersion): nothing to do, this is the target")
-            return lines + listed(plan.warnings, under: "", "Warnings")
+            return lines + listed(plan.warnings, in: layout, under: "", "Warnings")
         }
+        lines += fact("Version  \(plan.path.joined(separator: " → "))")
         lines += [
-            "Version  \(plan.path.joined(separator: " → "))",
             "Disk     \(Figures.bytes(plan.diskBytes)) beside the store at the peak",
             "Memory   \(Figures.bytes(plan.memoryBytes)) for rows in flight at most",
         ]
-        if let mirror = plan.cloudKit { lines.append(Self.mirror(mirror)) }
+        if let mirror = plan.cloudKit { lines += fact(Self.mirror(mirror)) }
         if !plan.renames.isEmpty {
-            lines.append("Renames  \(plan.renames.joined(separator: ", ")); nothing else changes")
+            lines += fact("Renames  \(plan.renames.joined(separator: ", ")); nothing else changes")
         }
-        if !plan.metadata.isEmpty { lines.append("Sets     \(plan.metadata.inWords) in the store's metadata") }
+        if !plan.metadata.isEmpty { lines += fact("Sets     \(plan.metadata.inWords) in the store's metadata") }
         for (index, step) in plan.steps.enumerated() {
-            lines += [
-                "",
-                "Step \(index + 1) of \(plan.steps.count): \(step.versions.joined(separator: " → ")), "
-                    + "\(Figures.bytes(step.diskBytes)) of disk",
-            ]
+            lines +=
+                [""]
+                + layout.lines(
+                    "Step \(index + 1) of \(plan.steps.count): \(step.versions.joined(separator: " → ")), "
+                        + "\(Figures.bytes(step.diskBytes)) of disk")
             if step.runsWithStepBefore {
                 lines.append("  Runs together with the step before it: no store is made between them")
             } else if let barrier = step.barrier {
-                lines.append("  Doesn't run together with the step before it: \(barrier)")
+                lines += layout.lines("  Doesn't run together with the step before it: \(barrier)")
             }
+            let mappings = step.passes.compactMap(\.mapping).flatMap(Self.mapping)
             lines +=
-                passes(step) + methods(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping)
-                + changes(step) + listed(step.losses, under: "  Lost:")
-            if showsSQL { lines += statements(step) }
+                passes(step) + (methods(step) + mappings).flatMap { layout.lines($0) } + changes(step)
+                + listed(step.losses, in: layout, under: "  Lost:")
+            if showsSQL { lines += [""] + Self.statements(step) }
         }
-        return lines + listed(plan.warnings, under: "", "Warnings")
+        return lines + listed(plan.warnings, in: layout, under: "", "Warnings")
     }
+
+    /// A line with a name of up to eight letters.
+    private func fact(_ text: String) -> [String] { layout.lines(text, hanging: 9) }
 
     private static func mirror(_ mirror: MigrationPlan.CloudKit) -> String {
         "CloudKit \(Figures.count(mirror.objects, "object", "objects")) mirrored, "
@@ -85,7 +89,7 @@ struct PlanText {
                 pass.title, pass.method, pass.rows.map(Figures.grouped) ?? "",
                 movesRows ? String(pass.carried) : "", movesRows ? String(pass.changed) : "")
         }
-        return table.isEmpty ? [] : table.lines
+        return table.isEmpty ? [] : table.lines(width: layout.width)
     }
 
     /// How tables and indexes are made, and why not by a cheaper method, where pages make any.
@@ -128,8 +132,9 @@ struct PlanText {
         return lines + mapping.properties.map { "    \($0)" }
     }
 
-    private func statements(_ step: MigrationPlan.Step) -> [String] {
-        var lines = ["", "-- schema"] + step.statements.map { $0 + ";" }
+    /// The statements of a step, each after what it is for.
+    static func statements(_ step: MigrationPlan.Step) -> [String] {
+        var lines = ["-- schema"] + step.statements.map { $0 + ";" }
         for pass in step.passes where !pass.statement.isEmpty && pass.method != "index" {
             lines += ["-- rows of \(pass.title)", pass.statement + ";"]
         }

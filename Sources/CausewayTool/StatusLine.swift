@@ -42,7 +42,13 @@ struct StatusLine {
         if isTerminal { lastShown -= Self.drawingInterval }
     }
 
-    /// Writes a line that stays.
+    /// Writes a message that stays, on as many lines as a terminal needs.
+    mutating func tell(_ text: String) {
+        erase()
+        for line in TextLayout.output(showsAll: true, to: stream).lines(text) { stream.writeLine(line) }
+    }
+
+    /// Writes a line that stays, as it is.
     mutating func say(_ text: String) {
         erase()
         stream.writeLine(text)

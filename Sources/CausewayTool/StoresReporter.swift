@@ -48,7 +48,9 @@ final class StoresReporter: Sendable {
             default: break
             }
             guard verbosity > .quiet else { return }
-            for text in lines(of: event) { state.line.say(named(text, place)) }
+            for text in lines(of: event) { state.line.tell(named(text, place)) }
+            // Whole, to be run elsewhere.
+            if verbosity >= .statements, case .statement(let sql) = event { state.line.say(named("\(sql);", place)) }
             let now = MonotonicClock.seconds()
             let running = state
             state.line.show(now: now) { progress(running, now: now) }
@@ -65,7 +67,7 @@ final class StoresReporter: Sendable {
             case .done(let summary):
                 guard verbosity > .quiet else { return }
                 for warning in summary.warnings where !warned.contains(warning) {
-                    state.line.say("warning: " + named(warning, place))
+                    state.line.tell("warning: " + named(warning, place))
                 }
                 let text = SummaryText(summary: summary, output: shares[place].output).lines[0]
                 state.line.say("done: " + named(text, place))
@@ -113,7 +115,6 @@ final class StoresReporter: Sendable {
                 "\(title): \(Figures.count(rows, "row", "rows")), \(Figures.grouped(dropped)) dropped, "
                     + Figures.seconds(seconds)
             ]
-        case .statement(let sql) where verbosity >= .statements: ["\(sql);"]
         default: []
         }
     }

@@ -69,7 +69,9 @@ struct StoresSummary: Encodable {
         let counts = [
             (done, "migrated"), (current, "had the version already"), (failed, "failed"), (notBegun, "not begun"),
         ].filter { $0.0 > 0 }.map { "\(Figures.grouped($0.0)) \($0.1)" }
-        var lines = table.lines + ["", "\(counts.joined(separator: ", ")), \(Figures.seconds(seconds))"]
+        var lines =
+            table.lines(width: TextLayout.output(showsAll: true).width)
+            + ["", "\(counts.joined(separator: ", ")), \(Figures.seconds(seconds))"]
         if stores.contains(where: { $0.summary?.backup != nil }) {
             lines.append(
                 "The originals are kept beside their stores: rollback STORE takes one back, purge-backup STORE removes it."

@@ -10,6 +10,7 @@ struct SummaryText {
     let summary: MigrationSummary
     /// `--output`; nil for the store's place.
     let output: String?
+    var layout = TextLayout.whole
 
     var lines: [String] {
         if summary.wasSwappedBefore {
@@ -44,7 +45,7 @@ struct SummaryText {
                 "Not read: \(Figures.bytes(Double(summary.unreadBytes))) of tables that the new store shares with the "
                     + "original; verify reads them.")
         }
-        return lines + PlanText.losses(summary.losses) + backup
+        return lines + PlanText.losses(summary.losses).flatMap { layout.lines($0) } + backup
     }
 
     private var backup: [String] {

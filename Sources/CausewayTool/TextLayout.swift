@@ -10,11 +10,28 @@ struct TextLayout {
     /// Entries of a list that are shown without `--all`: with its surroundings a screen or two.
     static let shown = 40
 
-    /// For standard output: `COLUMNS` where it is set, else what the terminal says. What a pipe or a file gets isn't
-    /// broken: names stay whole for `grep`.
-    static func output(showsAll: Bool) -> TextLayout {
-        let width = Terminal.wantedWidth ?? Terminal.width(StandardStream.output.descriptor) ?? .max
+    /// Nothing is broken or folded.
+    static let whole = TextLayout(width: .max, showsAll: true)
+
+    /// For a stream: `COLUMNS` where it is set, else what the terminal says. What a pipe or a file gets isn't broken: names
+    /// stay whole for `grep`.
+    static func output(showsAll: Bool, to stream: StandardStream = .output) -> TextLayout {
+        let width = Terminal.wantedWidth ?? Terminal.width(stream.descriptor) ?? .max
         return TextLayout(width: width, showsAll: showsAll)
+    }
+
+    /// Narrower than this a text isn't broken: it would be a tower of syllables.
+    private static let narrowest = 20
+
+    /// A line, or as many as it takes. Those after the first are indented by `hanging`, or by two more than the first.
+    func lines(_ text: String, hanging: Int? = nil) -> [String] {
+        guard text.count > width else { return [text] }
+        let text = text.onOneLine
+        let indent = hanging ?? text.prefix { $0 == " " }.count + 2
+        let head = text.prefix(indent)
+        return text.dropFirst(indent).description.broken(to: max(Self.narrowest, width - indent)).enumerated().map {
+            ($0 == 0 ? String(head) : String(repeating: " ", count: indent)) + $1
+        }
     }
 
     /// The first elements of a long list, and how many are left out.

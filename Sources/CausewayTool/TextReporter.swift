@@ -65,8 +65,8 @@ final class TextReporter: Sendable {
                 }
             case .warning(let text):
                 state.warnings.insert(text)
-                say("warning: \(text)", &state)
-            case .waiting(let reason, let seconds): say(waitingText(reason, seconds), &state)
+                state.line.tell("warning: \(text)")
+            case .waiting(let reason, let seconds): state.line.tell(waitingText(reason, seconds))
             case .statement(let sql): if verbosity >= .statements { say("  \(sql);", &state) }
             case .finished: break
             }
@@ -83,7 +83,7 @@ final class TextReporter: Sendable {
         guard verbosity > .quiet else { return }
         state.withLock { state in
             for warning in summary.warnings where !state.warnings.contains(warning) {
-                say("warning: \(warning)", &state)
+                state.line.tell("warning: \(warning)")
             }
         }
     }
@@ -96,7 +96,7 @@ final class TextReporter: Sendable {
     private func begin(_ plan: MigrationPlan, _ state: inout State) {
         state.plan = plan
         state.warnings.formUnion(plan.warnings)
-        for line in PlanText.cautions(plan) { say(line, &state) }
+        for line in PlanText.cautions(plan) { state.line.tell(line) }
         if verbosity >= .passes {
             say(
                 "plan: \(plan.path.joined(separator: " → ")), up to \(Figures.bytes(plan.diskBytes)) of disk and "

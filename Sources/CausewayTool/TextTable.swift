@@ -74,8 +74,8 @@ struct TextTable {
 }
 
 /// Items under their heading; nothing where there are none.
-func listed(_ items: [String], under heading: String...) -> [String] {
-    items.isEmpty ? [] : heading + items.map { "  - \($0)" }
+func listed(_ items: [String], in layout: TextLayout = .whole, under heading: String...) -> [String] {
+    items.isEmpty ? [] : heading + items.flatMap { layout.lines("  - \($0)") }
 }
 
 extension String {

@@ -41,8 +41,9 @@ struct ToolProcess {
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = command.dropFirst() + arguments
         process.currentDirectoryURL = directory
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(["COLUMNS": "80", "LINES": "24", "CAUSEWAY_HARNESS": "1"]) { $1 }
+        // Without COLUMNS texts are as a pipe gets them: nothing is broken.
+        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "COLUMNS" }
+            .merging(["LINES": "24", "CAUSEWAY_HARNESS": "1"]) { $1 }
             .merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: output)
