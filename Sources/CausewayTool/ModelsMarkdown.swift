@@ -19,11 +19,22 @@ struct ModelsMarkdown {
             if !reasons.isEmpty { lines += [""] + Markdown.list(reasons) }
             if !step.changes.isEmpty { lines += [""] + Markdown.changes(step.changes) }
         }
+        lines += mappings
         let unreadable = report.versions.compactMap { version in
             version.error.map { "\(version.name) can't be read: \($0)" }
         }
         let notices = unreadable + report.notices
         return lines + (notices.isEmpty ? [] : ["", "## Notices", ""] + Markdown.list(notices))
+    }
+
+    /// Every mapping model with the steps that it fits, or why it fits none; empty unless they were asked for.
+    private var mappings: [String] {
+        guard let mappings = report.mappings, !mappings.isEmpty else { return [] }
+        return ["", "## Mapping models", ""]
+            + mappings.flatMap { mapping in
+                ["- \(Markdown.code(mapping.title)): \(Markdown.plain(mapping.verdict))"]
+                    + Markdown.list(mapping.differences).map { "  \($0)" }
+            }
     }
 
     private func place(_ version: String) -> Int? { report.versions.firstIndex { $0.name == version } }
@@ -36,17 +47,23 @@ struct ModelsMarkdown {
         return step.isInferable ? "inferred, \(changes)" : "can't be inferred, \(changes)"
     }
 
-    private func isMapped(_ step: ModelsReport.Step) -> Bool {
-        (report.mappings ?? []).contains { mapping in
-            mapping.fits.contains { $0.from == step.from && $0.to == step.to }
-        }
-    }
+    private func isMapped(_ step: ModelsReport.Step) -> Bool { !report.mappingModels(of: step).isEmpty }
 
     private func verdict(_ step: ModelsReport.Step) -> String {
         if let error = step.error { return error }
         if step.isEqual { return "No migration needed: the hashes are equal." }
-        guard step.isInferable else { return "The mapping can't be inferred:" }
-        return step.conditions.isEmpty
-            ? "The mapping can be inferred." : "The mapping can be inferred where the rows allow it:"
+        let models = report.mappingModels(of: step)
+        if !models.isEmpty {
+            let (noun, other) = models.count == 1 ? ("mapping model", "it") : ("mapping models", "them")
+            return "By the \(noun) \(models.joined(separator: ", ")). Without \(other), the mapping \(inference(step))"
+        }
+        let spanning = report.mappingModels(spanning: step)
+        let other = spanning.isEmpty ? "" : "A mapping model spans the step: \(spanning.joined(separator: ", ")). "
+        return "\(other)The mapping \(inference(step))"
+    }
+
+    private func inference(_ step: ModelsReport.Step) -> String {
+        guard step.isInferable else { return "can't be inferred:" }
+        return step.conditions.isEmpty ? "can be inferred." : "can be inferred where the rows allow it:"
     }
 }

@@ -163,6 +163,29 @@ struct ChangesTests {
         #expect(run.output.contains("Moody 4 → Moody 5: \(loss.replacing("drop ", with: "dropped "))\n"))
     }
 
+    @Test(
+        "the Markdown of mapped steps has the hierarchy's changes and the mapping models",
+        .enabled(if: SharedStores.exist, "shared/stores is missing"))
+    func mappedMarkdown() throws {
+        let folder = try WorkFolder()
+        let store = try folder.copy(SharedStores.path("moody/Moody 2.moody"), as: "Moody.sqlite")
+        let plan = try Self.run(["plan", store, "--models", Self.moody, "--to", "Moody 5", "--format", "markdown"])
+        #expect(plan.status == 0, "\(plan.errors)")
+        let models = try Self.run(["models", Self.moody, "--mappings", "--format", "markdown"])
+        #expect(models.status == 0, "\(models.errors)")
+        for text in [plan.output, models.output] {
+            #expect(!text.contains("No entity or property changes"))
+            #expect(text.contains("| `Continent` |  | parent changed from GeographicRegion to none |"))
+            #expect(text.contains("| `GeographicRegion` |  | dropped, abstract entity |"))
+            #expect(text.contains("15 changes: 12 moved, 1 dropped, 2 of uniqueness"))
+        }
+        #expect(plan.output.contains("|\"by Moody 3-Moody 4, 15 changes\"|"))
+        #expect(models.output.contains("|\"mapped, 15 changes\"|"))
+        #expect(
+            models.output.contains("By the mapping model Moody 2-Moody 3. Without it, the mapping can be inferred."))
+        #expect(models.output.contains("Moody 3-Moody 4.xcmappingmodel`: fits Moody 3 → Moody 4\n"))
+    }
+
     @Test("formats that a command doesn't have are refused with 64", arguments: ["plan", "models", "inspect"])
     func formats(command: String) throws {
         let models = command == "plan" ? ["--models", "m"] : []
