@@ -25,6 +25,13 @@ enum Markdown {
 
     static func list(_ items: [String]) -> [String] { items.map { "- \(plain($0))" } }
 
+    /// Lines in a fenced block, whatever backticks are in them.
+    static func block(_ lines: [String], _ language: String) -> [String] {
+        var fence = "```"
+        while lines.contains(where: { $0.contains(fence) }) { fence += "`" }
+        return [fence + language] + lines + [fence]
+    }
+
     /// The changes of one step, with their totals.
     static func changes(_ changes: [ModelChange]) -> [String] {
         guard !changes.isEmpty else { return ["No entity or property changes."] }

@@ -24,7 +24,7 @@ extension PlanCommand {
             if !json, let plan = entries.last?.plan {
                 let lines =
                     output.chosen == .markdown
-                    ? PlanMarkdown(plan: plan).lines
+                    ? PlanMarkdown(plan: plan, showsSQL: sql).lines
                     : PlanText(plan: plan, showsSQL: sql, layout: .output(showsAll: all)).lines
                 try printResult(entries.count > 1 ? [""] + lines : lines)
             }

@@ -49,7 +49,7 @@ public struct PlanCommand: ParsableCommand {
         }
         switch output.chosen {
         case .json: try printResult([try JSONText.document(plan)])
-        case .markdown: try printResult(PlanMarkdown(plan: plan).lines)
+        case .markdown: try printResult(PlanMarkdown(plan: plan, showsSQL: sql).lines)
         case .text:
             try printResult(PlanText(plan: plan, showsSQL: sql, layout: .output(showsAll: all)).lines)
         }

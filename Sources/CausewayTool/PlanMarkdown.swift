@@ -3,6 +3,8 @@ import Causeway
 /// A plan for a pull request: the path as a diagram, a table for every step, totals.
 struct PlanMarkdown {
     let plan: MigrationPlan
+    /// `--sql`: the statements of every step at the end.
+    var showsSQL = false
 
     var lines: [String] {
         let store = plan.store.split(separator: "/").last.map(String.init) ?? plan.store
@@ -39,7 +41,14 @@ struct PlanMarkdown {
         lines += ["", "## In all", "", Markdown.plain(ChangeText.totals(changes))]
         let losses = plan.steps.flatMap(\.losses).count
         lines += ["", losses == 0 ? "Nothing is lost." : Figures.count(losses, "loss", "losses")]
-        return lines + warnings
+        return lines + warnings + (showsSQL ? statements : [])
+    }
+
+    private var statements: [String] {
+        plan.steps.flatMap { step in
+            let title = Markdown.plain("Statements of \(step.versions.joined(separator: " → "))")
+            return ["", "## \(title)", ""] + Markdown.block(PlanText.statements(step), "sql")
+        }
     }
 
     private var warnings: [String] {

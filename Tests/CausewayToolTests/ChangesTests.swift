@@ -141,6 +141,19 @@ struct ChangesTests {
         #expect(changes.contains { $0.kind == .transformed && $0.value?.contains("$source") == true })
     }
 
+    @Test("with --sql the Markdown of a plan has every step's statements in a block")
+    func statements() throws {
+        let folder = try WorkFolder()
+        let arguments = ["plan", try Self.store(in: folder), "--models", Self.orchard, "--to", "v3"]
+        let run = try Self.run(arguments + ["--format", "markdown", "--sql"])
+        #expect(run.status == 0, "\(run.errors)")
+        let block = try #require(run.output.range(of: "## Statements of v1 → v2 → v3\n\n```sql\n-- schema\n"))
+        #expect(run.output[block.upperBound...].contains("CREATE TABLE ZPLANT"))
+        #expect(run.output.hasSuffix(";\n```\n"))
+        let plain = try Self.run(arguments + ["--format", "markdown"])
+        #expect(!plain.output.contains("```sql") && run.output.hasPrefix(plain.output))
+    }
+
     private static let moody = SharedStores.path("moody/Moody.xcdatamodeld")
 
     @Test(
