@@ -145,6 +145,7 @@ let package = Package(
                 "CausewayExamination", "CausewayPreparation", "CausewayStores", "CausewayObjects",
                 "CausewayEvaluation", "CausewayExpressions", "CausewayPlanning", "CausewayStoreFormat",
                 "CausewayModel", "CausewayPlist", "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform",
+                "CausewayDigests",
             ]),
         .layer(
             "Comparison",

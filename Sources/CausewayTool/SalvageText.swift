@@ -71,6 +71,12 @@ struct SalvageText {
                 Figures.count(summary.unmatchedRows, "row", "rows")
                     + " of unknown tables, or not whole, in pages that no table reaches")
         }
+        let identical =
+            summary.entities.reduce(0) { $0 + $1.identicalCopies } + summary.links.reduce(0) { $0 + $1.identicalCopies }
+        if identical > 0 {
+            rest.append(
+                Figures.count(identical, "row", "rows") + " with the key and the content of one that was written")
+        }
         if summary.olderCopies > 0 {
             rest.append(
                 Figures.count(summary.olderCopies, "older copy", "older copies")

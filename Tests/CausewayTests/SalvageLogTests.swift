@@ -53,6 +53,56 @@ struct SalvageLogTests {
         #expect(Self.warns(summary))
     }
 
+    /// A store whose `-wal` has `commits` of these statements, and whose header no one can read.
+    private static func store(
+        in folder: borrowing TemporaryFolder, commits: Int, _ statement: (Int) -> String
+    ) throws -> String {
+        let origin = try SalvageTests.store(in: folder, rows: 2_000)
+        let path = folder.path("Copy.sqlite")
+        let connection = try Connection(path: origin, mode: .readWrite, hardening: .own)
+        try connection.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA wal_checkpoint")
+        for number in 0..<commits { try connection.execute(statement(number)) }
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: origin + suffix, toPath: path + suffix)
+        }
+        var log = try Data(contentsOf: URL(filePath: path + "-wal"))
+        log[26] ^= 0xFF
+        try log.write(to: URL(filePath: path + "-wal"))
+        return path
+    }
+
+    private static func lines(_ folder: borrowing TemporaryFolder, _ name: String) throws -> [Substring] {
+        let text = String(decoding: try Data(contentsOf: URL(filePath: folder.path("Out/" + name))), as: UTF8.self)
+        return text.split(separator: "\n")
+    }
+
+    @Test("rows that every old frame holds again are counted, and written once")
+    func identical() throws {
+        let folder = try TemporaryFolder()
+        // Z_OPT isn't exported.
+        let path = try Self.store(in: folder, commits: 30) { _ in
+            "UPDATE ZHARVEST SET Z_OPT = Z_OPT + 1 WHERE Z_PK = 1"
+        }
+        let summary = try StoreExport(store: path, output: folder.path("Out")).salvage()
+        let harvest = try #require(summary.entities.first { $0.name == "Harvest" })
+        #expect(Self.warns(summary) && harvest.copies == 0 && harvest.copiesFile == nil)
+        #expect(harvest.identicalCopies >= 30 && harvest.identicalCopies.isMultiple(of: 30))
+    }
+
+    @Test("of copies that differ each is written once")
+    func different() throws {
+        let folder = try TemporaryFolder()
+        let path = try Self.store(in: folder, commits: 30) { number in
+            "UPDATE ZHARVEST SET ZGRADE = \(100 + number % 3) WHERE Z_PK = 1"
+        }
+        let summary = try StoreExport(store: path, output: folder.path("Out")).salvage()
+        let harvest = try #require(summary.entities.first { $0.name == "Harvest" })
+        let copies = try Self.lines(folder, try #require(harvest.copiesFile))
+        #expect(harvest.copies == 3 && copies.count == 3 && Set(copies).count == 3)
+        for grade in 100...102 { #expect(copies.contains { $0.contains("\"grade\":\(grade),") }) }
+        #expect(harvest.identicalCopies % 30 == 27)
+    }
+
     @Test("a log that SQLite reads to its end, and a transaction that was never committed, bring nothing back")
     func rolledBack() throws {
         let folder = try TemporaryFolder()

@@ -69,4 +69,25 @@ struct ExportTextTests {
         let answers = [keys.insert(.max), keys.insert(.min), keys.insert(.max)]
         #expect(answers == [true, true, false])
     }
+
+    @Test("every key is known with the leaf that it was first found on, in any order", arguments: [2, 40, 500])
+    func leaves(count: Int) {
+        var keys = WrittenKeys()
+        var known: [Int64: SalvagedLeaf] = [:]
+        var generator = Sequence(state: 11)
+        for _ in 0..<3_000 {
+            let key = Int64(generator.next() % 500)
+            let number = Int(generator.next() % UInt64(count))
+            let leaf: SalvagedLeaf = number.isMultiple(of: 2) ? .tree(number) : .unreached(number)
+            let isNew = keys.insert(key, on: leaf)
+            #expect(isNew == (known[key] == nil))
+            known[key] = known[key] ?? leaf
+        }
+        for (key, leaf) in [(Int64.max, SalvagedLeaf.tree(1)), (.min, .stray(2))] {
+            let isNew = keys.insert(key, on: leaf)
+            #expect(isNew)
+            known[key] = leaf
+        }
+        for key in Array(Int64(-1)..<600) + [.min, .max] { #expect(keys.leaf(of: key) == known[key]) }
+    }
 }

@@ -29,6 +29,8 @@ final class SalvageFiles {
     private let format: ExportFormat
     private let names = FileNames()
     private var files: [Key: Open] = [:]
+    /// Names of files of links, by entity.
+    private var linkNames: [String: UniqueNames] = [:]
 
     init(_ uris: URIText, in place: OutputPlace, _ format: ExportFormat) {
         self.uris = uris
@@ -61,8 +63,10 @@ final class SalvageFiles {
 
     /// A file for links, which have no entity: `Entity.relationship`.
     func links(_ entity: String, _ relationship: String) throws(EngineError) -> LinkFile {
-        var stems = UniqueNames()
-        let name = "\(names.stem(of: entity)).\(stems.file(for: relationship)).\(format == .csv ? "csv" : "jsonl")"
+        // A relationship may have the name of one of the entity's other files.
+        let kinds = [Kind.deleted, .copies, .incomplete].map { String($0.rawValue.dropFirst()) }
+        let part = linkNames[entity, default: UniqueNames(kinds)].file(for: relationship)
+        let name = "\(names.stem(of: entity)).\(part).\(format == .csv ? "csv" : "jsonl")"
         return LinkFile(name: name, output: ByteOutput(try place.file(name)), uris: uris, isCSV: format == .csv)
     }
 

@@ -13,6 +13,11 @@ struct SalvagePass {
         case strayLeaf, freePage
     }
 
+    /// The table that a row fits, by its place in the layout.
+    private enum Match: Hashable {
+        case table(Int), links(Int)
+    }
+
     private static let namedPages = 100
     /// Pages between two calls of the progress.
     private static let pagesPerReport = 256
@@ -23,16 +28,22 @@ struct SalvagePass {
     private let choice: EntityChoice
     private let files: SalvageFiles
     private let reader: ValueReader
+    /// Says nothing of values that don't fit: for rows that aren't written.
+    private let quietReader: ValueReader
     private let report: (ExportProgress) -> Bool
     private let shapes: [EntityShape?]
     private var claimed: PageSet
     /// By place in the layout's tables.
-    private var keys: [KeyRanges]
+    private var keys: [WrittenKeys]
+    /// By place in the layout's tables of links.
+    private var linkKeys: [WrittenKeys]
+    private var content: WrittenContent
     private var entities: [SalvageSummary.Entity]
     private var damage: [SalvageSummary.Damage]
     private var linkDamage: [SalvageSummary.Damage]
     private var linkFiles: [LinkFile?]
     private var linkCounts: [Int]
+    private var identicalLinks: [Int]
     private var unmatched = 0
     private var olderCopies = 0
     private var pagesSeen = 0
@@ -43,15 +54,19 @@ struct SalvagePass {
     ) {
         (self.file, self.schema, self.layout, self.choice) = (file, schema, layout, choice)
         (self.files, self.reader, self.report) = (files, reader, report)
+        quietReader = ValueReader(notes: ExportNotes(), external: reader.external)
         let names = layout.map.layout.entities
         shapes = names.map { ShapeBuilder.shape(of: $0, in: layout.map, hasPlaces: true) }
         claimed = PageSet(pageCount: file.pageCount)
-        keys = Array(repeating: KeyRanges(), count: layout.tables.count)
+        keys = Array(repeating: WrittenKeys(), count: layout.tables.count)
+        linkKeys = Array(repeating: WrittenKeys(), count: layout.links.count)
+        content = WrittenContent(file)
         entities = names.map { SalvageSummary.Entity($0) }
         damage = layout.tables.map { SalvageSummary.Damage($0.name, entity: $0.rootEntity) }
         linkDamage = layout.links.map { SalvageSummary.Damage($0.name, entity: nil) }
         linkFiles = Array(repeating: nil, count: layout.links.count)
         linkCounts = Array(repeating: 0, count: layout.links.count)
+        identicalLinks = linkCounts
     }
 
     mutating func run() throws(EngineError) {
@@ -78,13 +93,13 @@ struct SalvagePass {
                 guard free.contains(number) == (origin == .freePage), let page = file.page(number), page.isTableLeaf
                 else { continue }
                 try tell("pages that no table reaches")
-                for row in file.rows(of: page) where try !take(row, origin) { unmatched += 1 }
+                for row in file.rows(of: page) where try !take(row, .stray(number), origin) { unmatched += 1 }
             }
         }
         for place in 0..<file.unreachedPages {
             guard let page = file.unreachedPage(place), page.isTableLeaf else { continue }
             try tell("pages of the -wal that SQLite doesn't read")
-            for row in file.rows(of: page) where try !take(row, .strayLeaf) { unmatched += 1 }
+            for row in file.rows(of: page) where try !take(row, .unreached(place), .strayLeaf) { unmatched += 1 }
         }
         for links in linkFiles { try links?.output.finish() }
     }
@@ -107,7 +122,7 @@ struct SalvagePass {
             let isWhole = row.cells != nil
             guard let cells = row.cells ?? row.part, let entity = layout.tables[place].entity(of: cells) else {
                 // A damaged pointer may lead to another table's leaf.
-                if try !take(row, .strayLeaf) || !isWhole { broken += 1 }
+                if try !take(row, .stray(number), .strayLeaf) || !isWhole { broken += 1 }
                 continue
             }
             guard isWhole else {
@@ -116,7 +131,7 @@ struct SalvagePass {
                 continue
             }
             // A tree never has a key twice; a damaged one may lead to an older copy, or the key itself is damaged.
-            let isNew = keys[place].insert(row.rowid)
+            let isNew = keys[place].insert(row.rowid, on: .tree(number))
             try write(row.rowid, cells, entity, ofTable: place, isNew ? .rows : .copies)
         }
         damage[place].add(broken, on: number, limit: Self.namedPages)
@@ -129,33 +144,44 @@ struct SalvagePass {
         for row in file.rows(of: page) {
             // A link that isn't whole may have both its keys, and lacks its places only.
             if let cells = row.cells ?? row.part, !layout.tables.contains(where: { $0.fits(row.rowid, cells) }),
-                try writeLink(cells, place)
+                try writeLink(row.rowid, cells, place, .tree(number))
             {
                 if row.cells == nil { broken += 1 }
                 continue
             }
-            if try !take(row, .strayLeaf) || row.cells == nil { broken += 1 }
+            if try !take(row, .stray(number), .strayLeaf) || row.cells == nil { broken += 1 }
         }
         linkDamage[place].add(broken, on: number, limit: Self.namedPages)
     }
 
+    /// The only table that a row fits, of which nothing but itself says whose it is; nil where there is none, or more.
+    private func match(_ key: Int64, _ cells: [CellValue]) -> Match? {
+        let tables = layout.tables.indices.filter { layout.tables[$0].fits(key, cells) }.map { Match.table($0) }
+        let links = layout.links.indices.filter { layout.links[$0].fits(key, cells) }.map { Match.links($0) }
+        let all = tables + links
+        return all.count == 1 ? all[0] : nil
+    }
+
     /// A row of which nothing but itself says whose it is.
     /// - Returns: false where it doesn't say so.
-    private mutating func take(_ row: SalvagedRow, _ origin: Origin) throws(EngineError) -> Bool {
+    private mutating func take(
+        _ row: SalvagedRow, _ leaf: SalvagedLeaf, _ origin: Origin
+    ) throws(EngineError) -> Bool {
         // What is left of a deleted row tells too little.
         guard let cells = row.cells ?? (origin == .freePage ? nil : row.part) else { return false }
-        let places = layout.tables.indices.filter { layout.tables[$0].fits(row.rowid, cells) }
-        let links = layout.links.indices.filter { layout.links[$0].fits(row.rowid, cells) }
-        guard places.count + links.count == 1 else { return false }
-        guard let place = places.first, let entity = layout.tables[place].entity(of: cells) else {
-            // Deleted links tell nothing: an object's links go when it does.
-            return origin == .freePage ? false : try writeLink(cells, links[0])
+        let place: Int
+        switch match(row.rowid, cells) {
+        case nil: return false
+        // Deleted links tell nothing: an object's links go when it does.
+        case .links(let found): return origin == .freePage ? false : try writeLink(row.rowid, cells, found, leaf)
+        case .table(let found): place = found
         }
+        guard let entity = layout.tables[place].entity(of: cells) else { return false }
         if row.cells == nil {
             // Its key stays free: a whole row with it counts.
             try write(row.rowid, cells, entity, ofTable: place, .incomplete)
         } else if origin == .strayLeaf {
-            let isNew = keys[place].insert(row.rowid)
+            let isNew = keys[place].insert(row.rowid, on: leaf)
             try write(row.rowid, cells, entity, ofTable: place, isNew ? .rows : .copies, isRecovered: true)
         } else if keys[place].contains(row.rowid) {
             olderCopies += 1
@@ -172,19 +198,81 @@ struct SalvagePass {
         let index = Int(entity) - 1
         guard entities.indices.contains(index), let shape = shapes[index], choice.covers(shape.name) else { return }
         let own = shape.columns.map { layout.tables[place].cell($0, of: cells) }
+        if kind == .copies || kind == .incomplete, try !isNew(key, own, shape, ofTable: place, kind) {
+            entities[index].identicalCopies += 1
+            return
+        }
         let name = try files.write(shape, key: key, try reader.values(shape, key: key, own), kind)
         entities[index].count(kind, in: name)
         if isRecovered, kind == .rows { entities[index].recovered += 1 }
     }
 
-    /// - Returns: false for a row that is no link.
-    private mutating func writeLink(_ cells: [CellValue], _ place: Int) throws(EngineError) -> Bool {
-        let (table, join) = (layout.links[place], layout.map.layout.joinTables[place])
-        func number(_ column: Int) -> Int64? {
-            if case .integer(let number) = table.cell(column, of: cells) { number } else { nil }
+    /// Whether neither the row that was written for the key nor one of its copies holds the same.
+    private mutating func isNew(
+        _ key: Int64, _ cells: [CellValue], _ shape: EntityShape, ofTable place: Int, _ kind: SalvageFiles.Kind
+    ) throws(EngineError) -> Bool {
+        let number = Int(shape.number)
+        let values = try quietReader.values(shape, key: key, cells)
+        if kind == .copies, let first = firstRow(key, ofTable: place),
+            layout.tables[place].entity(of: first) == shape.number
+        {
+            let own = shape.columns.map { layout.tables[place].cell($0, of: first) }
+            // Bits count: two numbers that are equal may have different texts.
+            let written = RowContent(kind, number, key: key, try quietReader.values(shape, key: key, own))
+            if written == RowContent(kind, number, key: key, values) { return false }
         }
-        guard let owner = number(0), let member = number(1) else { return false }
+        return content.insert(RowContent(kind, number, key: key, values))
+    }
+
+    /// Whether neither the link that was written for the key nor one of its copies is the same.
+    private mutating func isNew(
+        _ key: Int64, _ ends: [Int64?], ofLinks place: Int, _ leaf: SalvagedLeaf
+    ) -> Bool {
+        guard !linkKeys[place].insert(key, on: leaf) else { return true }
+        if firstLink(key, ofLinks: place) == ends { return false }
+        return content.insert(
+            RowContent(.copies, -1 - place, key: key, ends.map { $0.map { .integer($0) } ?? .null }))
+    }
+
+    /// The cells of the row that was written for a key: a damaged leaf may have another with it, so it is found as it was
+    /// then.
+    private mutating func firstRow(_ key: Int64, ofTable place: Int) -> [CellValue]? {
+        guard let leaf = keys[place].leaf(of: key) else { return nil }
+        return content.rows(of: key, on: leaf).compactMap(\.cells).first { cells in
+            switch leaf {
+            case .tree: layout.tables[place].entity(of: cells) != nil
+            case .stray, .unreached: match(key, cells) == .table(place)
+            }
+        }
+    }
+
+    /// The link that was written for a key, found as it was then.
+    private mutating func firstLink(_ key: Int64, ofLinks place: Int) -> [Int64?]? {
+        guard let leaf = linkKeys[place].leaf(of: key) else { return nil }
+        for row in content.rows(of: key, on: leaf) {
+            guard let cells = row.cells ?? row.part else { continue }
+            let ends = layout.links[place].ends(of: cells)
+            let isLink =
+                switch leaf {
+                case .tree: !layout.tables.contains { $0.fits(key, cells) }
+                case .stray, .unreached: match(key, cells) == .links(place)
+                }
+            if isLink, ends[0] != nil, ends[1] != nil { return ends }
+        }
+        return nil
+    }
+
+    /// - Returns: false for a row that is no link.
+    private mutating func writeLink(
+        _ key: Int64, _ cells: [CellValue], _ place: Int, _ leaf: SalvagedLeaf
+    ) throws(EngineError) -> Bool {
+        let (ends, join) = (layout.links[place].ends(of: cells), layout.map.layout.joinTables[place])
+        guard let owner = ends[0], let member = ends[1] else { return false }
         guard choice.covers(join.owner) || choice.covers(join.inverseOwner) else { return true }
+        guard isNew(key, ends, ofLinks: place, leaf) else {
+            identicalLinks[place] += 1
+            return true
+        }
         if linkFiles[place] == nil {
             let opened = try files.links(join.owner, join.relationship)
             opened.begin()
@@ -194,8 +282,8 @@ struct SalvagePass {
             ObjectLink(entity: Int32(layout.map.layout.entityNumbers[entity] ?? 0), key: key)
         }
         try linkFiles[place]?.write(
-            owner: link(owner, join.owner), member: link(member, join.inverseOwner), position: number(2),
-            ownerPosition: number(3))
+            owner: link(owner, join.owner), member: link(member, join.inverseOwner), position: ends[2],
+            ownerPosition: ends[3])
         linkCounts[place] += 1
         return true
     }
@@ -215,7 +303,8 @@ struct SalvagePass {
             let join = layout.map.layout.joinTables[place]
             return linkFiles[place].map {
                 SalvageSummary.Links(
-                    relationship: "\(join.owner).\(join.relationship)", rows: linkCounts[place], file: $0.name)
+                    relationship: "\(join.owner).\(join.relationship)", rows: linkCounts[place],
+                    identicalCopies: identicalLinks[place], file: $0.name)
             }
         }
         summary.unmatchedRows = unmatched

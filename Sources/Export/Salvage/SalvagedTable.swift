@@ -74,6 +74,13 @@ struct SalvagedTable {
         return cells[position]
     }
 
+    /// Of a link: owner, member, the member's place and the owner's place; nil for what isn't an integer.
+    func ends(of cells: [CellValue]) -> [Int64?] {
+        positions.indices.map { column in
+            if case .integer(let number) = cell(column, of: cells) { number } else { nil }
+        }
+    }
+
     /// The Z_ENT of a row of this table; nil for a row of no entity of it.
     func entity(of cells: [CellValue]) -> Int32? {
         guard let numbers, case .integer(let number) = cell(TableStorage.entityNumber, of: cells),
