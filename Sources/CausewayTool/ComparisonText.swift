@@ -12,7 +12,7 @@ struct ComparisonText {
             "", verdict,
         ]
         lines += listed(differences, under: "", "Differences")
-        if !comparison.isEqual { lines += ["", equalEntities] }
+        if !comparison.isEqual { lines += ["", equalParts] }
         return lines + listed(comparison.notes, under: "", "Notes")
     }
 
@@ -33,7 +33,7 @@ struct ComparisonText {
             lines.append("")
         }
         lines += Markdown.list(differences)
-        if !comparison.isEqual { lines += ["", equalEntities] }
+        if !comparison.isEqual { lines += ["", equalParts] }
         return lines + comparison.notes.map { "\n> \(Markdown.plain($0))" }
     }
 
@@ -54,9 +54,20 @@ struct ComparisonText {
             + Figures.count(rounds, "round", "rounds") + "."
     }
 
-    private var equalEntities: String {
-        let equal = comparison.entities.filter { !$0.differs }.count
-        return "Equal entities: \(equal) of \(comparison.entities.count)."
+    /// `Equal: the rows of 2 of 3 entities, the links of 1 of 2 relationships.`
+    private var equalParts: String {
+        func part(_ equal: [Bool], _ what: String, _ one: String, _ many: String) -> String? {
+            guard !equal.isEmpty else { return nil }
+            let (count, total) = (equal.count { $0 }, Figures.count(equal.count, one, many))
+            return "\(what)\(Figures.grouped(count)) of \(total)"
+        }
+        let relationship = comparison.isModuloKeys ? "relationship" : "many-to-many relationship"
+        let parts = [
+            part(comparison.entities.map { !$0.differs }, "the rows of ", "entity", "entities"),
+            part(comparison.relationships.map { !$0.differs }, "the links of ", relationship, relationship + "s"),
+            part(comparison.tables.map { !$0.differs }, "", "other table", "other tables"),
+        ].compactMap(\.self)
+        return "Equal: \(parts.isEmpty ? "nothing" : parts.joined(separator: ", "))."
     }
 
     private var differences: [String] {

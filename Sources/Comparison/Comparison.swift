@@ -108,6 +108,9 @@ package struct Comparison {
                 "\(name) doesn't fit its model in \(problems == 1 ? "1 place" : "\(problems) places"); verify says where"
             )
         }
+        for store in [a.store, b.store] {
+            if let broken = store.walBreak { notes.append(broken.sentence(store.location.wal)) }
+        }
         return notes
     }
 }

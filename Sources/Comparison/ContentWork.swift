@@ -1,5 +1,6 @@
 import CausewayPlatform
 import CausewaySQLite
+import CausewayStores
 
 /// The temporary database of a comparison by content: digests and keys of rows, and the links between them; no content.
 ///
@@ -15,15 +16,21 @@ struct ContentWork: ~Copyable {
     private var current = 0
 
     /// - Parameter folder: where the file is made.
-    /// - Throws: where it can't be made.
-    init(in folder: String) throws {
+    /// - Throws: where it can't be made, with the folder.
+    init(in folder: String) throws(EngineError) {
         let name = ".causeway-compare-\(ProcessFacts.processID)-\(MonotonicClock.nanoseconds())"
         let path = Paths.join(folder, name)
-        // Private, and nobody else's.
-        _ = try OpenFile(path, mode: .createNew)
+        // The stores aren't to blame: the message must name the folder.
+        try EngineError.at(
+            "\(folder): no temporary file can be made there", as: .cannotCreate,
+            remedy: "name another folder in TMPDIR, or make room"
+        ) {
+            // Private, and nobody else's.
+            _ = try OpenFile(path, mode: .createNew)
+        }
         // Without a name it is gone with the process; if it can't be removed, it holds no content.
         defer { _ = try? Files.unlink(path) }
-        connection = try Self.opened(path)
+        connection = try EngineError.writing("\(folder), the folder of temporary files") { try Self.opened(path) }
     }
 
     private static func opened(_ path: String) throws(SQLiteError) -> Connection {

@@ -49,7 +49,7 @@ struct CompareTests {
               - Note.text differs in 7 rows (p2, p3, p4, p5, p6, …); in 1 of them by storage class
               - the table own is only in B
 
-            Equal entities: 0 of 1.
+            Equal: the rows of 0 of 1 entity, 0 of 1 other table.
 
             """
         #expect(run.output.hasSuffix(report), "\(run.output)")
@@ -61,6 +61,46 @@ struct CompareTests {
         #expect(json.status == 1)
         let comparison = try JSONDecoder().decode(StoreComparison.self, from: Data(json.output.utf8))
         #expect(!comparison.isEqual && comparison.entities.first?.properties.first?.rows.count == 7)
+    }
+
+    @Test("where only links differ, what is equal are the rows", arguments: ["text", "markdown"])
+    func equalRows(format: String) throws {
+        let fixture = try ExportFixture()
+        try FileManager.default.removeItem(atPath: fixture.folder.path(".Library_SUPPORT"))
+        let copy = try fixture.folder.copy(fixture.store, as: "Copy.sqlite")
+        try Connection(path: copy, mode: .readWrite, hardening: .own).execute(
+            "DELETE FROM Z_2TAGS WHERE Z_2BOOKS = 1 AND Z_4TAGS = 2")
+        let run = try ToolProcess(["compare", fixture.store, copy, "--format", format])
+        #expect(run.status == 1 && run.output.contains("- Book.tags: 1 link (p1–p2) only in A\n"), "\(run.output)")
+        let equal = "\nEqual: the rows of 4 of 4 entities, the links of 0 of 1 many-to-many relationship.\n"
+        #expect(run.output.contains(equal), "\(run.output)")
+    }
+
+    @Test("a -wal that breaks off is a note")
+    func brokenLog() throws {
+        let (origin, copy) = (place.folder.path("Copy.sqlite"), place.folder.path("Cut.sqlite"))
+        let connection = try Connection(path: origin, mode: .readWrite, hardening: .own)
+        try connection.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA wal_checkpoint")
+        for number in 1...5 { try connection.execute("UPDATE ZNOTE SET Z_OPT = \(number)") }
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: origin + suffix, toPath: copy + suffix)
+        }
+        var log = try Data(contentsOf: URL(fileURLWithPath: copy + "-wal"))
+        log[log.count / 2] ^= 0xFF
+        try log.write(to: URL(fileURLWithPath: copy + "-wal"))
+        let run = try ToolProcess(["compare", "Library.sqlite", "Cut.sqlite"], in: place.folder.url)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("Cut.sqlite-wal: commits that can be read: "), "\(run.output)")
+    }
+
+    @Test("a folder of temporary files that isn't there is named, and TMPDIR")
+    func temporaryFolder() throws {
+        let run = try ToolProcess(
+            ["compare", "Library.sqlite", "Copy.sqlite", "--modulo-keys"], in: place.folder.url,
+            environment: ["TMPDIR": "/nonexistent"])
+        #expect(run.status == 73)
+        #expect(run.errors.hasPrefix("error: /nonexistent: no temporary file can be made there: "), "\(run.errors)")
+        #expect(run.errors.contains("TMPDIR") && !run.errors.contains("Library.sqlite"), "\(run.errors)")
     }
 
     @Test("markdown shows odd names as they are, on their line")
