@@ -107,7 +107,8 @@ public struct ExportCommand: ParsableCommand {
             for line in text.warnings { StandardStream.error.writeLine(line) }
             return
         }
-        try printResult(json ? [try JSONText.document(summary)] : text.lines)
+        try printResult(
+            json ? [try JSONText.document(summary)] : text.lines, done: "\(summary.output) is written, and complete")
     }
 
     /// Salvages, and says what was read and what wasn't.
@@ -128,7 +129,9 @@ public struct ExportCommand: ParsableCommand {
             throw FailureReport(error, code: watch.code(of: error)).print(
                 asJSON: json, aboutStore: true, header: EventHeader(store: store))
         }
-        try printResult(json ? [try JSONText.document(summary)] : SalvageText(summary: summary).lines)
+        try printResult(
+            json ? [try JSONText.document(summary)] : SalvageText(summary: summary).lines,
+            done: "\(summary.output) is written, and complete")
     }
 
     /// Exports until done, or until a signal stops it and nothing is kept.

@@ -153,6 +153,17 @@ struct OutputTests {
         #expect(try ToolProcess([argument]).status == 0)
     }
 
+    @Test(
+        "where an export's summary can't be written, the error says that the export is there",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")), arguments: [[], ["--json"], ["--salvage"]])
+    func exportOnFullDevice(flags: [String]) throws {
+        let store = try generate("Store.sqlite")
+        let output = folder.path("Out")
+        let run = try runOnFullDevice(["export", store, "--output", output] + flags)
+        #expect(run.status == 74 && FileManager.default.fileExists(atPath: output))
+        #expect(run.errors.contains("\(output) is written, and complete"), "\(run.errors)")
+    }
+
     /// A journal of a transaction that had changed nothing yet (sqlite.org/fileformat, 3).
     private func leaveHotJournal(beside store: String) throws {
         let header = try Data(contentsOf: URL(fileURLWithPath: store)).prefix(32)
