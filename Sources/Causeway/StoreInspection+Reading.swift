@@ -112,10 +112,12 @@ struct StoreReader {
         let found = readsSizes ? store.objectSizes() : nil
         var problem: String?
         if case .failure(let reason) = found { problem = reason.description }
+        let pages = Int(clamping: try store.connection.pragmaInteger("page_count"))
         return StoreInspection.Sizes(
             file: Int(clamping: file), wal: Int(clamping: wal), pageSize: Int(store.pageSize),
             pages: Int(clamping: try store.connection.pragmaInteger("page_count")),
             freePages: Int(clamping: try store.connection.pragmaInteger("freelist_count")),
+            pointerMapPages: store.pointerMapPages(of: pages),
             objects: try? found?.get().map { StoreInspection.ObjectSize($0) }, objectsProblem: problem)
     }
 }

@@ -148,7 +148,9 @@ public struct StoreInspection: Hashable, Codable, Sendable {
         public var pages: Int
         /// Pages that hold nothing.
         public var freePages: Int
-        /// Every table and index, the largest first; nil unless asked for, or where ``objectsProblem`` says why not.
+        /// Pages of pointer maps, by which SQLite returns free pages to the system; 0 without them.
+        public var pointerMapPages: Int
+        /// Every table and index, the schema's own table included, the largest first; nil unless asked for, or where ``objectsProblem`` says why not.
         public var objects: [ObjectSize]?
         /// Why the sizes of tables and indexes aren't known though they were asked for.
         public var objectsProblem: String?

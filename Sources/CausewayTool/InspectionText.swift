@@ -158,12 +158,15 @@ struct InspectionText {
 
     private var sizes: [String] {
         let sizes = inspection.sizes
-        return [
+        var facts = [
             ("File", Figures.bytes(sizes.file)),
             ("-wal", Figures.bytes(sizes.wal)),
             ("Pages", "\(Figures.grouped(sizes.pages)) of \(Figures.grouped(sizes.pageSize)) bytes"),
             ("Free pages", Figures.grouped(sizes.freePages)),
-        ].map { "  " + fact($0.0, $0.1) }
+        ]
+        let maps = sizes.pointerMapPages
+        if maps > 0 { facts.append(("Pointer maps", Figures.count(maps, "page", "pages"))) }
+        return facts.map { "  " + fact($0.0, $0.1) }
     }
 }
 

@@ -25,6 +25,10 @@ package struct StoreSchema: Sendable {
         /// As stored, in the author's text; nil for the index of a table's own constraint.
         package let sql: String?
 
+        /// The table that lists all others, and not itself.
+        package static let schemaTable = Object(
+            kind: .table, name: "sqlite_schema", table: "sqlite_schema", rootPage: 1, sql: nil)
+
         package var isVirtualTable: Bool { kind == .table && rootPage == 0 }
     }
 

@@ -9,7 +9,8 @@ extension TreeRoot {
     ///   - object: with a root page.
     ///   - schema: of which it is.
     package init(_ object: StoreSchema.Object, in schema: StoreSchema) {
-        let isTable = object.kind == .table && schema.table(object.name)?.isWithoutRowID == false
+        let isTable =
+            object.rootPage == 1 || object.kind == .table && schema.table(object.name)?.isWithoutRowID == false
         self.init(Int(object.rootPage), isTable ? .table : .index)
     }
 }

@@ -1,6 +1,6 @@
 /// Which page numbers b-trees and overflow chains may have, and which are taken by the file's own pages
 /// (https://www.sqlite.org/fileformat2.html#pages).
-struct PageNumbering: Hashable, Sendable {
+package struct PageNumbering: Hashable, Sendable {
     /// Bytes.
     let pageSize: Int
     /// Whether the file has pointer-map pages.
@@ -14,7 +14,7 @@ struct PageNumbering: Hashable, Sendable {
         self.init(pageSize: header.pageSize, isAutoVacuum: header.autoVacuum != .none)
     }
 
-    init(pageSize: Int, isAutoVacuum: Bool) {
+    package init(pageSize: Int, isAutoVacuum: Bool) {
         self.pageSize = pageSize
         self.isAutoVacuum = isAutoVacuum
     }
@@ -43,7 +43,7 @@ struct PageNumbering: Hashable, Sendable {
     }
 
     /// How many of the first pages of a file are pointer-map pages.
-    func mapPageCount(ofFirst pages: Int) -> Int {
+    package func mapPageCount(ofFirst pages: Int) -> Int {
         isAutoVacuum && pages >= 2 ? (pages - 2) / pagesPerMap + 1 : 0
     }
 

@@ -11,13 +11,16 @@ package struct ObjectSize: Hashable, Sendable {
 }
 
 extension SourceStore {
-    /// The sizes of all tables and indexes, the largest first. Reads every page of the store once.
+    /// The sizes of all tables and indexes, that of the schema itself included, the largest first. Reads every page of the
+    /// store once.
     ///
     /// SQLite's own `dbstat` answers where this SQLite has it; else the pages are counted here.
     ///
     /// - Returns: the sizes, or why they aren't known: what each of the two ways says.
     package func objectSizes() -> Result<[ObjectSize], SizesUnknown> {
-        let objects = schema.objects.filter { ($0.kind == .table || $0.kind == .index) && $0.rootPage > 0 }
+        let objects =
+            [.schemaTable]
+            + schema.objects.filter { ($0.kind == .table || $0.kind == .index) && $0.rootPage > 0 }
         let pages: [String: Int]
         do throws(SQLiteError) {
             pages = try pagesByStatistics()
@@ -36,12 +39,19 @@ extension SourceStore {
             .sorted { ($1.bytes, $0.object.name) < ($0.bytes, $1.object.name) })
     }
 
+    /// Pages of the pointer maps, which no table or index has (https://www.sqlite.org/fileformat2.html#ptrmap).
+    package func pointerMapPages(of pages: Int) -> Int {
+        PageNumbering(pageSize: Int(pageSize), isAutoVacuum: autoVacuum != 0).mapPageCount(ofFirst: pages)
+    }
+
     /// Each tree as one row, without sorting its pages (https://www.sqlite.org/dbstat.html).
     private func pagesByStatistics() throws(SQLiteError) -> [String: Int] {
         var statement = try connection.prepare("SELECT name, pageno FROM dbstat WHERE aggregate = TRUE")
         var pages: [String: Int] = [:]
         while try statement.step() {
-            guard let name = try statement.string(at: 0) else { continue }
+            guard var name = try statement.string(at: 0) else { continue }
+            // Its name before SQLite 3.33.
+            if name == "sqlite_master" { name = StoreSchema.Object.schemaTable.name }
             pages[name] = Int(clamping: statement.int64(at: 1))
         }
         return pages
