@@ -31,7 +31,7 @@ extension StoreInspection {
                 return try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
                     do {
                         return try StoreReader(store: opened, history: history, readsSizes: readsSizes).inspection()
-                    } catch let error as SQLiteError where !error.isOfSystem {
+                    } catch let error as SQLiteError where !error.isOfSystem && !error.isDamage {
                         throw EngineError(.sourceData, "\(store): can't be read: \(error)")
                     } catch let error as FileError {
                         throw EngineError(reading: error, at: error.path)
@@ -40,6 +40,16 @@ extension StoreInspection {
                     }
                 }
             }
+        }
+    }
+}
+
+extension SQLiteError {
+    /// Whether the file itself is damaged: a backup or a salvage helps, and the statement says nothing.
+    fileprivate var isDamage: Bool {
+        switch code {
+        case .corrupt, .notADatabase, .mismatch: true
+        default: false
         }
     }
 }
@@ -115,7 +125,7 @@ struct StoreReader {
         let pages = Int(clamping: try store.connection.pragmaInteger("page_count"))
         return StoreInspection.Sizes(
             file: Int(clamping: file), wal: Int(clamping: wal), pageSize: Int(store.pageSize),
-            pages: Int(clamping: try store.connection.pragmaInteger("page_count")),
+            pages: pages,
             freePages: Int(clamping: try store.connection.pragmaInteger("freelist_count")),
             pointerMapPages: store.pointerMapPages(of: pages),
             objects: try? found?.get().map { StoreInspection.ObjectSize($0) }, objectsProblem: problem)

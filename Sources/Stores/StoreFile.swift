@@ -34,19 +34,22 @@ package struct StoreFile {
         guard header.hasKnownVersions else {
             throw EngineError(
                 .sourceData, "\(path): the file is damaged: its header names a format that SQLite doesn't write",
-                remedy: "copy the store again, or restore a backup")
+                remedy: Self.damageRemedy)
         }
         if let length = look.missingLength {
             throw EngineError(
                 .sourceData,
                 "\(path): the file is truncated: its header says \(length) bytes, the file has \(status.size)",
-                remedy: "copy the store again, or restore a backup")
+                remedy: Self.damageRemedy)
         }
         self.header = header
     }
 
     /// Bytes that a `-shm` takes at first (https://www.sqlite.org/walformat.html, 2.2), and some for its name.
     private static let roomOfSharedMemory = 64 << 10
+
+    private static let damageRemedy =
+        "copy the store again, restore a backup, or save what can be read with causeway export --salvage"
 
     /// How SQLite can read the store and leave nothing behind.
     ///

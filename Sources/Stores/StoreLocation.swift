@@ -23,7 +23,9 @@ package struct StoreLocation: Hashable, Sendable {
             throw EngineError(.usage, "\(path): isn't the path of a file")
         }
         let parent = path.dropLast(name.count)
-        let directory = try EngineError.at("\(path): its folder can't be reached", as: .cannotCreate) {
+        let directory = try EngineError.at(
+            "\(path): its folder can't be reached", as: .cannotCreate, remedy: "make the folder, or give another path"
+        ) {
             try Files.realPath(of: parent.isEmpty ? "." : String(parent))
         }
         self.init(real: directory == "/" ? "/\(name)" : "\(directory)/\(name)")

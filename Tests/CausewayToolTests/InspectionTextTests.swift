@@ -75,6 +75,23 @@ struct InspectionTextTests {
         #expect(sizes.objects == nil && sizes.objectsProblem?.hasPrefix("page \(page): ") == true)
     }
 
+    @Test("of a damaged store it says what helps, and no statement")
+    func damaged() throws {
+        let folder = try WorkFolder()
+        let source = Self.root.appendingPathComponent(Self.store).path
+        let copy = try folder.copy(source, as: "Copy.sqlite")
+        let connection = try Connection(path: copy, mode: .readOnly, hardening: .own)
+        var root = try connection.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'ZHARVEST'")
+        let hasRoot = try root.step()
+        try #require(hasRoot)
+        var bytes = try #require(FileManager.default.contents(atPath: source))
+        bytes[(Int(root.int64(at: 0)) - 1) * 4_096] = 0x33
+        let store = try folder.write(Array(bytes), as: "Damaged.sqlite")
+        let run = try Self.run([store])
+        #expect(run.status == 65 && run.errors.contains("Damaged.sqlite: the store is damaged: "), "\(run.errors)")
+        #expect(run.errors.contains("causeway export --salvage") && !run.errors.contains("SELECT"), "\(run.errors)")
+    }
+
     @Test("JSON has types, relationships and, if asked for, the size of every table and index")
     func json() throws {
         let run = try Self.run([Self.store, "--json"])

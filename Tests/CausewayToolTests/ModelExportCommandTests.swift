@@ -1,4 +1,5 @@
 import Causeway
+import CausewaySQLite
 import Foundation
 import Testing
 
@@ -99,6 +100,19 @@ struct ModelExportCommandTests {
         #expect(try ToolProcess(["models", Self.orchard, "--version", "v1"]).status == 64)
         #expect(try ToolProcess(["models", Self.orchard, "--export", folder.path("none/B.xcdatamodel")]).status == 73)
         #expect(try folder.content() == before)
+    }
+
+    @Test("a store without a cache is refused with what to give instead, not with an option that isn't taken")
+    func noCache() throws {
+        let folder = try WorkFolder()
+        let store = try folder.copy(Self.store, as: "Store.sqlite")
+        try Connection(path: store, mode: .readWrite, hardening: .own).execute("DROP TABLE Z_MODELCACHE")
+        for arguments in [["models", store], ["models", store, "--export", folder.path("X.xcdatamodel")]] {
+            let run = try ToolProcess(arguments)
+            #expect(run.status == 78, "\(run.errors)")
+            #expect(run.errors.contains("give the app's models instead: an .xcdatamodeld"), "\(run.errors)")
+            #expect(!run.errors.contains("--models"), "\(run.errors)")
+        }
     }
 
     @Test("an export that was killed doesn't stop the next one; a foreign folder of that name does")

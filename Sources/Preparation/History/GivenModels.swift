@@ -37,7 +37,11 @@ struct GivenModels {
         }
         isStore = true
         let location = try StoreLocation(existing: path)
-        let model = try SourceStore.reading(location) { store throws(EngineError) in try store.cachedModel() }
+        let model = try SourceStore.reading(location) { store throws(EngineError) in
+            // A store that was given as the models: `--models` is what it came with, or isn't taken.
+            try store.cachedModel(
+                remedy: "give the app's models instead: an .xcdatamodeld, .xcdatamodel, .momd or .mom")
+        }
         let name = model.versionIdentifiers.sorted().first { !$0.isEmpty } ?? location.name
         versions = [Version(name: name, paths: [], model: .success(model))]
         currentVersionName = name

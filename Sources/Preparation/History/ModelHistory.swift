@@ -123,12 +123,18 @@ package struct ModelHistory: Sendable {
 
 extension SourceStore {
     /// The model in the store's own cache, proven to belong to the metadata by its hashes.
-    package func cachedModel() throws(EngineError) -> ManagedObjectModel {
+    ///
+    /// - Parameter remedy: what to do where there is none.
+    /// - Returns: the model.
+    /// - Throws: `.plan` where there is none, or one that can't be used; `.sourceData` where it isn't the store's.
+    package func cachedModel(
+        remedy: String = "give the models with --models"
+    ) throws(EngineError) -> ManagedObjectModel {
         do {
             guard schema.table("Z_MODELCACHE") != nil else {
                 throw EngineError(
                     .plan, "\(location.path): the store has no model cache (it is from before iOS 9)",
-                    remedy: "give the models with --models")
+                    remedy: remedy)
             }
             var statement = try connection.prepare(
                 """
@@ -139,14 +145,14 @@ extension SourceStore {
             guard content != nil || statement.isNull(at: 1) else {
                 throw EngineError(
                     .sourceData, "\(location.path): the store's model cache is larger than a model can be",
-                    remedy: "give the models with --models")
+                    remedy: remedy)
             }
             let model = try ModelReader.model(cache: content)
             let different = VersionHashes(model).differences(from: metadata.entityHashes)
             guard different.isEmpty else {
                 throw EngineError(
                     .sourceData, "\(location.path): the store's model cache doesn't belong to its metadata",
-                    details: different, remedy: "give the models with --models")
+                    details: different, remedy: remedy)
             }
             return model
         } catch let error where error is EngineError || error is SQLiteError {
@@ -154,7 +160,7 @@ extension SourceStore {
         } catch {
             throw EngineError(
                 .plan, "\(location.path): the store's model cache can't be used: \(error)",
-                remedy: "give the models with --models")
+                remedy: remedy)
         }
     }
 }
