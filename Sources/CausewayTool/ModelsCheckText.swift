@@ -68,6 +68,13 @@ enum ModelsCheckText {
         return "::\(level) \(properties.joined(separator: ","))::\(escaped(text))"
     }
 
+    /// Why the models can't be checked at all.
+    static func annotation(_ failure: MigrationError) -> String {
+        let remedy = failure.remedy.isEmpty ? [] : [failure.remedy]
+        let text = ([failure.message] + failure.details.map { "- \($0)" } + remedy).joined(separator: "\n")
+        return "::error title=The models can't be checked::\(escaped(text))"
+    }
+
     private static func title(of kind: ModelsCheck.Problem.Kind) -> String {
         switch kind {
         case .shippedVersionEdited: "A shipped version was edited"

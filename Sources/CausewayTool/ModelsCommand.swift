@@ -141,7 +141,7 @@ public struct ModelsCommand: ParsableCommand {
     private func check(against file: String) throws {
         let (edges, format) = (try next.edges(), output.chosen)
         if checking.record {
-            let recording = try reportingFailure(asJSON: format == .json) { () throws(MigrationError) in
+            let recording = try reportingFailure(of: format) { () throws(MigrationError) in
                 try ShippedModels.record(models: models, next: edges, at: file, replacing: checking.force)
             }
             try printResult(
@@ -150,12 +150,26 @@ public struct ModelsCommand: ParsableCommand {
             if !recording.problems.isEmpty { throw ExitCode(MigrationError.Code.checkFailed.exitCode) }
             return
         }
-        let check = try reportingFailure(asJSON: format == .json) { () throws(MigrationError) in
+        let check = try reportingFailure(of: format) { () throws(MigrationError) in
             try ModelsCheck(
                 models: models, shipped: file, next: edges, mappingModels: mappingModels, stores: checking.stores,
                 code: RegisteredCode.code)
         }
         try printResult(try ModelsCheckText.lines(check, format))
         if !check.problems.isEmpty { throw ExitCode(MigrationError.Code.checkFailed.exitCode) }
+    }
+
+    /// A pull request shows a failure, too, where it shows what a check finds.
+    private func reportingFailure<Value>(
+        of format: ModelsFormat, _ body: () throws(MigrationError) -> Value
+    ) throws -> Value {
+        try reportingFailure(asJSON: format == .json) { () throws(MigrationError) in
+            do throws(MigrationError) {
+                return try body()
+            } catch {
+                if format == .github { StandardStream.output.writeLine(ModelsCheckText.annotation(error)) }
+                throw error
+            }
+        }
     }
 }

@@ -114,6 +114,15 @@ struct ModelsCheckTests {
         #expect(run.status == 64 && run.errors.contains("no hashes"), "\(run.errors)")
     }
 
+    @Test("a check that can't be made is an annotation, too, and keeps its exit status")
+    func annotatedFailure() throws {
+        let models = try Self.library()
+        let run = try Self.check(models, "--format", "github")
+        #expect(run.status == 66 && run.errors.hasPrefix("error: "))
+        #expect(run.output.hasPrefix("::error title=The models can't be checked::"), "\(run.output)")
+        #expect(run.output.contains("there is no record of shipped versions%0Awrite it with --record\n"))
+    }
+
     @Test("a shipped version that is gone from one of two bundles is named", arguments: ["text", "github", "json"])
     func removedFromOne(format: String) throws {
         let models = try ModelFolder()
