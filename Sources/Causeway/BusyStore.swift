@@ -72,6 +72,16 @@ package struct BusyStore: Sendable {
         }
     }
 
+    /// Other processes that have the store open, or a lock on it, as far as the system shows them. The file isn't opened,
+    /// which would drop locks of this process.
+    package func users() -> [String] {
+        guard let place = try? StoreLocation(existing: store), let status = try? Files.status(of: place.path) else {
+            return []
+        }
+        let lockers = Files.lockers(of: status) ?? []
+        return Self.names(lockers + Files.otherUsers(of: status).known.filter { !lockers.contains($0) })
+    }
+
     /// Processes with a lock on the store, or on the folder of a migration; nil where the system doesn't say.
     private func lockers() -> [FileUser]? {
         guard let place = try? StoreLocation(existing: store) else { return nil }

@@ -84,11 +84,20 @@ public struct StoreExport: Hashable, Sendable {
     @discardableResult
     public func salvage(progress: (ExportProgress) -> Bool = { _ in true }) throws(MigrationError) -> SalvageSummary {
         let prepared = request
+        // Before: a program that ends meanwhile has written, too.
+        let users = BusyStore(store).users()
         return try MigrationError.wrapping { () throws(EngineError) in
             let result = withoutActuallyEscaping(progress) { progress in
                 Result { () throws(EngineError) in try StoreSalvager(prepared, progress: progress).run() }
             }
-            return try result.get()
+            var summary = try result.get()
+            if !users.isEmpty {
+                summary.warnings.append(
+                    "the store is in use by \(users.joined(separator: ", ")): what isn't committed may be among the rows, "
+                        + "and what was written meanwhile may be missing; end the program, then salvage again, or salvage "
+                        + "a copy")
+            }
+            return summary
         }
     }
 
