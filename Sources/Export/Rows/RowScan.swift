@@ -4,6 +4,7 @@ import CausewayObjects
 import CausewayPlanning
 import CausewaySQLite
 import CausewaySQLiteFile
+import CausewayStoreFormat
 import CausewayStores
 
 /// The rows of one entity, without its subentities', in the order of their keys.
@@ -41,6 +42,7 @@ struct RowScan {
             try box.statement.bind(Int64(number), at: 1)
             return box
         }
+        let names = columns.map { map.layout.tables[place].columns[$0].property }
         var count = 0
         while try EngineError.reading("\(store.location.path): \(entity)", { try box.statement.step() }) {
             let key = box.statement.int64(at: 0)
@@ -48,7 +50,7 @@ struct RowScan {
             var cells: [CellValue] = []
             cells.reserveCapacity(columns.count)
             for index in columns.indices {
-                cells.append(cell(box.statement, index + 1, entity, key, table.columns[columns[index]].name))
+                cells.append(cell(box.statement, index + 1, entity, key, names[index]))
             }
             count += 1
             guard try body(key, cells), limit.map({ count < $0 }) ?? true else { return }
@@ -56,7 +58,7 @@ struct RowScan {
     }
 
     private func cell(
-        _ row: borrowing Statement, _ index: Int, _ entity: String, _ key: Int64, _ column: String
+        _ row: borrowing Statement, _ index: Int, _ entity: String, _ key: Int64, _ property: String
     ) -> CellValue {
         switch row.type(at: index) {
         case .null: return .null
@@ -66,8 +68,19 @@ struct RowScan {
         case .text:
             let bytes = unsafe row.unsafeText(at: index)
             if let text = unsafe String(validating: bytes, as: UTF8.self) { return .text(text) }
-            notes.add(.invalidText, entity, column, key: key)
+            notes.add(.invalidText, entity, property, key: key)
             return .text(unsafe String(decoding: bytes, as: UTF8.self))
+        }
+    }
+}
+
+extension Column {
+    /// The attribute or relationship that it holds; its own name where it holds none.
+    fileprivate var property: String {
+        switch role {
+        case .attribute(_, let path): path
+        case .toOne(_, let relationship): relationship
+        default: name
         }
     }
 }

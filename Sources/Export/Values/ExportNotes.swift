@@ -7,7 +7,7 @@ final class ExportNotes {
 
         var complaint: String {
             switch self {
-            case .misfit: "holds values of another type than its own, written as they are,"
+            case .misfit: "holds values that don't fit its type, written as they are,"
             case .invalidText: "holds text that isn't valid UTF-8, written with U+FFFD in its place,"
             case .missingFile: "refers to files that can't be read, written as null,"
             case .dateOutOfRange: "holds dates outside the years 1 to 9999, written as seconds since 2001,"

@@ -54,8 +54,9 @@ struct ValueReader {
     ) throws(EngineError) -> ExportValue {
         switch (meaning, cell) {
         case (_, .null): return .null
-        case (.integer, .integer(let value)): return .integer(value)
-        case (.boolean, .integer(let value)): return .boolean(value != 0)
+        case (.integer(let bits), .integer(let value)) where CellMeaning.integers(ofBits: bits).contains(value):
+            return .integer(value)
+        case (.boolean, .integer(let value)) where value == 0 || value == 1: return .boolean(value == 1)
         case (.double, .integer(let value)): return .real(Double(value))
         case (.double, .real(let value)): return .real(value)
         case (.float, .integer(let value)): return float(Double(value))
