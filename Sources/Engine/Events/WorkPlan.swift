@@ -49,8 +49,10 @@ package struct WorkPlan: Hashable, Sendable {
         static let quick = 400e6
         static let full = 60e6
         static let swap = 5_000e6
+        /// Bytes of rows that mapping models without code make.
+        static let mapped = 500e6
         /// Seconds for a row that workers make of its source's, without code and by a policy, besides its bytes.
-        static let mappedRow = 0.5e-6
+        static let mappedRow = 0.15e-6
         static let policyRow = 3e-6
         /// Reading a table again to sort an index, and seconds for each entry.
         static let rereading = 1_000e6
@@ -136,8 +138,9 @@ package struct WorkPlan: Hashable, Sendable {
         let isByPages = !step.methods.mappingsByPages.isEmpty
         let rows = Double(rowsOfStep)
         if isByPages {
-            let cost = objects.policies.isEmpty ? Rate.mappedRow : Rate.policyRow
-            append(.rows, 1, Rate.pages, rows: rowsOfStep, seconds: rows * cost)
+            let (bytes, cost) =
+                objects.policies.isEmpty ? (Rate.mapped, Rate.mappedRow) : (Rate.pages, Rate.policyRow)
+            append(.rows, 1, bytes, rows: rowsOfStep, seconds: rows * cost)
             let sorted = step.indexes.count { step.methods.indexes[$0.name]?.method.writesPages == true }
             if sorted > 0 {
                 append(.indexes, 1, Rate.rereading, seconds: rows * Double(sorted) * Rate.entry)
