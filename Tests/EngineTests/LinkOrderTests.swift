@@ -88,6 +88,52 @@ struct LinkOrderTests {
             looked: 0)
     }
 
+    // MARK: - Ordered pets of subentities
+
+    private static let families = [
+        model(
+            entity("Cat", attribute("name"), toOne("owner", "Owner", inverse: "cats")), entity("Kitten", parent: "Cat"),
+            entity("Owner", attribute("name"), toMany("cats", "Cat", inverse: "owner", ordered: true)),
+            entity("Rich", parent: "Owner")),
+        model(
+            entity("Owner", attribute("name"), toMany("pets", "Pet", inverse: "owner", ordered: true)),
+            entity("Pet", attribute("name"), toOne("owner", "Owner", inverse: "pets")),
+            entity("Rich", parent: "Owner")),
+    ]
+
+    /// Owner 1 has cat 2 and kitten 4, owner 2, who is rich, cat 1 and kitten 3; the last is the first.
+    private static let familyRows = """
+        INSERT INTO ZOWNER (Z_PK, Z_ENT, Z_OPT) VALUES (1, 3, 1), (2, 4, 1);
+        INSERT INTO ZCAT (Z_PK, Z_ENT, Z_OPT, ZNAME, ZOWNER, Z3_OWNER, Z_FOK_OWNER) VALUES
+        (1, 1, 1, 'cat 1', 2, 4, 8192), (2, 1, 1, 'cat 2', 1, 3, 7168),
+        (3, 2, 1, 'kitten 3', 2, 4, 6144), (4, 2, 1, 'kitten 4', 1, 3, 5120);
+        """
+
+    private static func familyCase(
+        _ title: String, _ order: [String], setting owners: [String: String], of owner: Int, expected: [String],
+        looked: Int
+    ) -> Case {
+        Case(
+            testDescription: title, models: families, rows: familyRows,
+            mapping: {
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    for entity in order {
+                        if entity == "Owner" || entity == "Rich" {
+                            TransformEntity(entity, fillsUnmentioned: false) {
+                                if let through = owners[entity] {
+                                    Link("pets", from: "cats", through: through.isEmpty ? nil : through)
+                                }
+                            }
+                        } else {
+                            TransformEntity(entity, to: "Pet", name: entity + "s") { Link("owner") }
+                        }
+                    }
+                }
+            },
+            query: "SELECT ZNAME FROM ZPET WHERE ZOWNER = \(owner) ORDER BY Z_FOK_OWNER, Z_PK DESC", expected: expected,
+            looked: looked)
+    }
+
     // MARK: - Many-to-manys
 
     private static let joins = [
@@ -123,6 +169,32 @@ struct LinkOrderTests {
                 }
             },
             query: "SELECT * FROM Z_1BS ORDER BY 1, 2", expected: expected, looked: looked)
+    }
+
+    /// B's mapping links to rows of A's subentity, whose own mapping sets nothing.
+    private static func halfCase(_ title: String, _ order: [String]) -> Case {
+        func version(_ name: String) -> String {
+            model(
+                entity("A", attribute(name), toMany("bs", "B", inverse: "ays")), entity("Sub", parent: "A"),
+                entity("B", toMany("ays", "A", inverse: "bs")))
+        }
+        return Case(
+            testDescription: title, models: [version("name"), version("other")],
+            rows: """
+                INSERT INTO ZA (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1), (2, 2, 1);
+                INSERT INTO ZB (Z_PK, Z_ENT, Z_OPT) VALUES (1, 3, 1), (2, 3, 1);
+                INSERT INTO Z_1BS VALUES (1, 1), (2, 1), (2, 2);
+                """,
+            mapping: {
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    for entity in order {
+                        TransformEntity(entity, fillsUnmentioned: false) {
+                            if entity != "Sub" { Link(entity == "A" ? "bs" : "ays") }
+                        }
+                    }
+                }
+            },
+            query: "SELECT * FROM Z_1BS ORDER BY 1, 2", expected: ["1|1", "2|1", "2|2"], looked: 2)
     }
 
     // MARK: - A tree
@@ -169,6 +241,20 @@ struct LinkOrderTests {
         orderedCase(
             "two orders, dogs first", ["Dog", "Cat"],
             expected: ["'dog 2'", "'dog 4'", "'cat 2'", "'cat 4'"]),
+        familyCase(
+            "an order that all owners set", ["Owner", "Rich", "Cat", "Kitten"], setting: ["Owner": "", "Rich": ""],
+            of: 1, expected: ["'kitten 4'", "'cat 2'"], looked: 0),
+        familyCase(
+            "an order of some members", ["Owner", "Rich", "Cat", "Kitten"], setting: ["Owner": "Cats", "Rich": "Cats"],
+            of: 1, expected: ["'cat 2'", "'kitten 4'"], looked: 4),
+        familyCase(
+            "an order that some owners set, of those", ["Cat", "Kitten", "Owner", "Rich"], setting: ["Owner": ""],
+            of: 1, expected: ["'kitten 4'", "'cat 2'"], looked: 1),
+        familyCase(
+            "an order that some owners set, of others", ["Owner", "Rich", "Cat", "Kitten"], setting: ["Owner": ""],
+            of: 2, expected: ["'cat 1'", "'kitten 3'"], looked: 3),
+        halfCase("an end of which some rows set nothing, first", ["A", "Sub", "B"]),
+        halfCase("an end of which some rows set nothing, last", ["B", "Sub", "A"]),
         joinCase("the same links", ["B", "A"], expected: ["1|1", "2|2"], looked: 0),
         joinCase("other links, set first", ["old", "A"], expected: ["1|1", "2|2"], looked: 2),
         joinCase("other links, set last", ["A", "old"], expected: ["1|2", "2|1"], looked: 2),

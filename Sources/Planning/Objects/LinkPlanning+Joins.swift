@@ -8,25 +8,35 @@ import CausewayStoreFormat
 extension LinkPlanning {
     /// Whether a many-to-many's table is copied with its links.
     func isCopied(_ property: PropertyMappingDescription, of index: Int) -> Bool {
-        let mapping = planner.entities[index].mapping.mapping
-        guard let entity = mapping.destinationEntity,
-            let owner = planner.destination.schema.model.relationship(property.name, of: entity)?.owner,
-            let found = planner.destination.layout.joinTable(of: property.name, declaredBy: owner),
-            let origin = copied(found.table), let read = plainReading(property, of: index),
-            let from = mapping.sourceEntity,
-            let relationship = planner.source.schema.model.relationship(read, of: from)?.relationship
+        guard let entity = planner.entities[index].mapping.mapping.destinationEntity,
+            let owner = destination.schema.model.relationship(property.name, of: entity)?.owner,
+            let found = destination.layout.joinTable(of: property.name, declaredBy: owner)
         else { return false }
-        return found.isNaming ? relationship.name == origin : relationship.inverse == origin
+        return copied(found.table)?.contains(index) ?? false
     }
 
-    /// The source many-to-many that a property carries completely: its mapping keeps keys, and every row at the other
-    /// end has one result, with its key. nil otherwise.
-    private func plainReading(_ property: PropertyMappingDescription, of index: Int) -> String? {
+    /// Whether a join table takes the source's links as they are.
+    func isCopied(_ table: JoinTable) -> Bool { copied(table) != nil }
+
+    /// What a property mapping carries completely: its mapping keeps keys, and every row at the other end has one result,
+    /// with its key.
+    private struct PlainReading {
+        /// Of the source, with the entity that declares it.
+        let relationship: String
+        let owner: String
+        /// The mappings of the rows at the other end.
+        let targets: Set<Int>
+    }
+
+    private func plainReading(_ setter: Setter) -> PlainReading? {
+        let (property, index) = (setter.property, setter.mapping)
         let mapping = planner.entities[index].mapping.mapping
         guard mapping.policyClassName == nil, planner.keeping[index] == .always,
             let reading = Self.reading(property.expression), let entity = mapping.destinationEntity,
-            case .join(let from)? = place(reading.relationship, of: mapping.sourceEntity, in: planner.source),
-            case .join(let to)? = place(property.name, of: entity, in: planner.destination),
+            let origin = mapping.sourceEntity,
+            let owner = source.schema.model.relationship(reading.relationship, of: origin)?.owner,
+            case .join(let from)? = place(reading.relationship, of: origin, in: source),
+            case .join(let to)? = place(property.name, of: entity, in: destination),
             from.isReflexive == to.isReflexive,
             let all = targets(
                 Reading(relationship: reading.relationship, mapping: nil), of: from.relationship.destination,
@@ -36,33 +46,46 @@ extension LinkPlanning {
                 == targets(
                     reading, of: from.relationship.destination, leadingTo: to.relationship.destination, from: index)
         else { return nil }
-        return reading.relationship
+        return PlainReading(relationship: reading.relationship, owner: owner, targets: Set(all.values))
     }
 
-    /// The source relationship whose links a join table carries as they are; nil if stage 2 links row by row.
-    ///
-    /// Every mapping of the naming side must read the same many-to-many, and both ends keep their keys. What sets the other
-    /// end must read the same links: whichever is set later would win.
-    func copied(_ table: JoinTable) -> String? {
-        var origin: String?
-        for index in planner.entities.indices {
-            let mapping = planner.entities[index].mapping.mapping
-            guard let entity = mapping.destinationEntity, mapping.kind != .remove, mapping.sourceEntity != nil,
-                planner.destination.schema.model.isKind(entity, of: table.owner),
-                let property = mapping.relationshipMappings.first(where: { $0.name == table.relationship }),
-                property.expression != nil
-            else { continue }
-            guard let read = plainReading(property, of: index), origin == nil || origin == read else { return nil }
-            origin = read
+    /// The mappings whose links come with a copy of the source's join table; nil where it isn't copied.
+    private func copied(_ table: JoinTable) -> Set<Int>? {
+        if let known = planner.memory.copied[table.name] { return known.value }
+        let result = findCopied(table)
+        planner.memory.copied[table.name] = LinkMemory.Known(value: result)
+        return result
+    }
+
+    /// Every mapping that sets the naming side must read the same many-to-many, and both ends keep their keys. Mappings that
+    /// set the other end must read the same links, and all of them: whichever is set later would win.
+    private func findCopied(_ table: JoinTable) -> Set<Int>? {
+        let own = setters(of: table.relationship, of: table.owner)
+        let read = own.compactMap { plainReading($0) }
+        guard let first = read.first, read.count == own.count,
+            read.allSatisfy({ $0.relationship == first.relationship })
+        else { return nil }
+        let owners = Set(own.map(\.mapping))
+        if table.isReflexive { return owners }
+        let others = setters(of: table.inverse, of: table.inverseOwner)
+        let ends = Set(others.map(\.mapping))
+        if destination.schema.model.relationship(table.inverse, of: table.inverseOwner)?.relationship.isOrdered == true,
+            // Rows are put into its order one by one where nobody sets it.
+            !read.allSatisfy({ $0.targets.isSubset(of: ends) })
+        {
+            return nil
         }
-        let others = table.isReflexive ? [] : setters(of: table.inverse, of: table.inverseOwner)
+        guard !others.isEmpty else { return owners }
+        guard read.allSatisfy({ $0.owner == first.owner }) else { return nil }
         let agree = others.allSatisfy { other in
-            guard let read = plainReading(other.property, of: other.mapping),
-                let from = planner.entities[other.mapping].mapping.mapping.sourceEntity
+            guard let back = plainReading(other),
+                let link = source.schema.model.relationship(back.relationship, of: back.owner)?.relationship,
+                let inverse = source.schema.model.inverse(of: link)
             else { return false }
-            return planner.source.schema.model.relationship(read, of: from)?.relationship.inverse == origin
+            return inverse.owner == first.owner && inverse.relationship.name == first.relationship
+                && back.targets.isSubset(of: owners)
         }
-        return agree ? origin : nil
+        return agree ? owners.union(ends) : nil
     }
 }
 
@@ -73,7 +96,7 @@ extension ObjectStepPlanner {
         let planner = TransferPlanner(
             mapping: skeleton(onlyKept: true), source: source.layout, destination: destination.layout)
         var result: [ObjectStep.JoinCopy] = []
-        for table in destination.layout.joinTables where links.copied(table) != nil {
+        for table in destination.layout.joinTables where links.isCopied(table) {
             let sides = [(table.owner, table.relationship), (table.inverseOwner, table.inverse)]
             result.append(
                 ObjectStep.JoinCopy(

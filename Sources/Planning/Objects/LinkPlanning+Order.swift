@@ -19,11 +19,14 @@ extension LinkPlanning {
 
     /// The mappings that make rows of an entity or of its subentities.
     private func makers(of entity: String) -> [Int] {
-        planner.entities.indices.filter { index in
+        if let known = planner.memory.makers[entity] { return known }
+        let result = planner.entities.indices.filter { index in
             let mapping = planner.entities[index].mapping.mapping
             guard mapping.kind != .remove, let made = mapping.destinationEntity else { return false }
             return destination.schema.model.isKind(made, of: entity)
         }
+        planner.memory.makers[entity] = result
+        return result
     }
 
     private func setter(of relationship: String, in index: Int) -> Setter? {
@@ -34,7 +37,7 @@ extension LinkPlanning {
 
     /// The mappings whose rows a setter may link to; nil where that can't be told.
     private func possibleTargets(_ setter: Setter, leadingTo kind: String) -> Set<Int>? {
-        guard !planner.entities.indices.contains(where: { planner.readsSubentities($0) }) else { return nil }
+        guard !readsSubentities else { return nil }
         return setter.property.expression.flatMap { possibleTargets($0, of: setter.mapping, leadingTo: kind) }
     }
 
@@ -62,16 +65,48 @@ extension LinkPlanning {
         return !acting(on: property.name, of: entity).contains(index)
     }
 
-    /// The mappings that must set a relationship with many or one at its other end in stage 2.
+    /// The mappings that must set a to-many in stage 2.
     private func acting(on relationship: String, of entity: String) -> [Int] {
         let owner = destination.schema.model.relationship(relationship, of: entity)?.owner ?? entity
         let key = "\(owner).\(relationship)"
         if let known = planner.memory.acting[key] { return known }
+        let all = setters(of: relationship, of: owner)
         var result: [Int] = []
-        for setter in setters(of: relationship, of: owner)
-        where acts(setter, after: !result.isEmpty) { result.append(setter.mapping) }
+        if destination.schema.model.relationship(relationship, of: entity)?.relationship.isOrdered == true {
+            if !areInOrder(all) { result = all.map(\.mapping) }
+        } else {
+            for setter in all where acts(setter, after: !result.isEmpty) { result.append(setter.mapping) }
+        }
         planner.memory.acting[key] = result
         return result
+    }
+
+    /// Whether the rows at the other end say the same as an ordered to-many, all of them: then they bring their places in the
+    /// source's order. A row that came later would be the last.
+    private func areInOrder(_ setters: [Setter]) -> Bool {
+        guard let first = setters.first,
+            case .toMany(let to)? = place(
+                first.property.name, of: planner.entities[first.mapping].mapping.mapping.destinationEntity,
+                in: destination), let inverse = to.relationship.inverse
+        else { return setters.isEmpty }
+        let own = self.setters(of: inverse, of: to.relationship.destination)
+        let readings = Dictionary(
+            setters.map { ($0.mapping, Self.reading($0.property.expression)) }, uniquingKeysWith: { first, _ in first })
+        func agree(_ own: Setter, with owner: Int) -> Bool {
+            guard planner.entities[owner].mapping.mapping.policyClassName == nil, let reading = readings[owner] ?? nil
+            else { return false }
+            return agrees(own, with: reading, to, of: owner)
+        }
+        let leadBack = own.allSatisfy { setter in
+            guard let link = steadyLink(setter.property, of: setter.mapping) else { return false }
+            return link.targets.values.allSatisfy { agree(setter, with: $0) }
+        }
+        guard leadBack else { return false }
+        let byMapping = Dictionary(own.map { ($0.mapping, $0) }, uniquingKeysWith: { first, _ in first })
+        return setters.allSatisfy { setter in
+            guard let members = possibleTargets(setter, leadingTo: to.relationship.destination) else { return false }
+            return members.allSatisfy { member in byMapping[member].map { agree($0, with: setter.mapping) } ?? false }
+        }
     }
 
     /// Whether setting a to-many changes what its members' own mappings make of the links. `isLate` says that others have
@@ -90,12 +125,9 @@ extension LinkPlanning {
                 if isLate, member <= index { return true }
                 continue
             }
-            let isMember = members?.contains(member) ?? true
-            // Its rows are set anew; only their places would stay.
-            if own != nil, member > index, hasNoCode, planner.followsSource(index), !isMember || to.orderColumn == nil {
-                continue
-            }
-            guard !isMember else { return true }
+            // Its rows are set anew.
+            if own != nil, member > index, hasNoCode, planner.followsSource(index) { continue }
+            guard members?.contains(member) == false else { return true }
             // Rows that link here already would be taken out, since the to-many doesn't have them.
             guard let own, member <= index else { continue }
             guard member < index, let owners = possibleTargets(own, leadingTo: self.owner(of: setter)),
@@ -148,35 +180,25 @@ extension LinkPlanning {
 
     // MARK: - Places
 
-    /// Whether a row's place in an ordered to-many is that of its source: where the to-many's own mapping takes over the
+    /// Whether a row's place in an ordered to-many is that of its source: where the to-many's own mappings take over the
     /// order. Otherwise the row comes after those that are set before it.
-    func carriesPlace(_ link: CarriedLink) -> Bool {
+    func isOrderTaken(over link: CarriedLink) -> Bool {
         guard link.from.orderColumn != nil, link.to.orderColumn != nil, let inverse = link.to.relationship.inverse
         else {
             return false
         }
-        return link.targets.values.allSatisfy { target in
-            let property = setter(of: inverse, in: target)?.property
-            return property != nil
-                && Self.reading(property?.expression)?.relationship == link.from.relationship.inverse
-        }
+        let kind = link.to.relationship.destination
+        return !setters(of: inverse, of: kind).isEmpty && acting(on: inverse, of: kind).isEmpty
     }
 
-    /// Whether the places of a to-one's rows follow from the order in which the rows are made.
-    ///
-    /// Rows of one source order keep it, new places are given in the order of the mappings. Where both meet in one to-many,
-    /// or another mapping sets it in stage 2, those before must have been set by then.
+    /// Whether the places of a to-one's rows follow from the order in which the rows are made: they are the source's, or
+    /// all rows before get new ones, too.
     func isInOrder(_ setter: Setter, _ link: CarriedLink) -> Bool {
-        guard link.to.orderColumn != nil else { return true }
-        let isPlaced = carriesPlace(link)
-        return setters(of: setter.property.name, of: owner(of: setter)).allSatisfy { other in
-            if other.mapping >= setter.mapping { return true }
-            guard let before = steadyLink(other.property, of: other.mapping), !isOvertaken(before.to, of: other.mapping)
-            else { return false }
-            guard carriesPlace(before) == isPlaced else { return false }
-            return !isPlaced
-                || (before.from.relationship.inverse == link.from.relationship.inverse
-                    && before.from.relationship.destination == link.from.relationship.destination)
+        guard link.to.orderColumn != nil, let inverse = link.to.relationship.inverse else { return true }
+        let kind = link.to.relationship.destination
+        if !setters(of: inverse, of: kind).isEmpty, acting(on: inverse, of: kind).isEmpty { return true }
+        return setters(of: setter.property.name, of: owner(of: setter)).allSatisfy {
+            $0.mapping >= setter.mapping || steadyLink($0.property, of: $0.mapping) != nil
         }
     }
 }

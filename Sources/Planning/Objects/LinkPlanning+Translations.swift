@@ -22,9 +22,15 @@ extension LinkPlanning {
     ///
     /// One end may be set alone, or both by mappings that read the same links: then either says everything.
     func translation(of table: JoinTable) -> ObjectStep.JoinTranslation? {
-        guard hasNoCode, !planner.entities.indices.contains(where: { planner.readsSubentities($0) }),
-            !table.isReflexive, !table.isPairInOneEntity, table.ownerOrderColumn == nil,
-            table.destinationOrderColumn == nil, copied(table) == nil
+        if let known = planner.memory.translations[table.name] { return known.value }
+        let translation = findTranslation(of: table)
+        planner.memory.translations[table.name] = LinkMemory.Known(value: translation)
+        return translation
+    }
+
+    private func findTranslation(of table: JoinTable) -> ObjectStep.JoinTranslation? {
+        guard hasNoCode, !readsSubentities, !table.isReflexive, !table.isPairInOneEntity,
+            table.ownerOrderColumn == nil, table.destinationOrderColumn == nil, !isCopied(table)
         else { return nil }
         let ends: [End] = [(table.owner, table.relationship), (table.inverseOwner, table.inverse)]
         let all = ends.map { setters(of: $0.relationship, of: $0.entity) }

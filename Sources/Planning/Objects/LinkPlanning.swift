@@ -72,20 +72,39 @@ struct LinkPlanning {
         _ reading: Reading, of declared: String, leadingTo kind: String, from index: Int
     ) -> [Int32: [Int]] {
         let model = planner.entities[index].model
-        let isNamedHere = planner.entities.contains { $0.model == model && $0.mapping.mapping.name == reading.mapping }
+        let isNamedHere =
+            reading.mapping != nil
+            && planner.entities.contains { $0.model == model && $0.mapping.mapping.name == reading.mapping }
+        let search = LinkMemory.Search(
+            mapping: reading.mapping, model: isNamedHere ? model : nil, declared: declared, kind: kind)
+        if let known = planner.memory.candidates[search] { return known }
         var result: [Int32: [Int]] = [:]
         for (offset, name) in source.schema.entities.enumerated()
         where source.schema.model.isKind(name, of: declared) {
-            let found = planner.entities.indices.filter { index in
+            let found = (readers[name] ?? []).filter { index in
                 let mapping = planner.entities[index].mapping.mapping
-                guard mapping.kind != .remove, mapping.sourceEntity == name, let to = mapping.destinationEntity,
-                    destination.schema.model.isKind(to, of: kind)
-                else { return false }
+                guard let to = mapping.destinationEntity, destination.schema.model.isKind(to, of: kind) else {
+                    return false
+                }
                 guard let wanted = reading.mapping else { return true }
                 return wanted == mapping.name && (!isNamedHere || planner.entities[index].model == model)
             }
             if !found.isEmpty { result[Int32(offset + 1)] = found }
         }
+        planner.memory.candidates[search] = result
+        return result
+    }
+
+    /// The mappings that make rows of a source entity's, by its name.
+    private var readers: [String: [Int]] {
+        if let known = planner.memory.readers { return known }
+        var result: [String: [Int]] = [:]
+        for index in planner.entities.indices {
+            let mapping = planner.entities[index].mapping.mapping
+            guard mapping.kind != .remove, let from = mapping.sourceEntity else { continue }
+            result[from, default: []].append(index)
+        }
+        planner.memory.readers = result
         return result
     }
 
@@ -102,7 +121,7 @@ struct LinkPlanning {
         return EntityMappingPlan.KeyFill(
             key: try columns.index(of: link.from.column),
             entity: try link.from.entityColumn.map { column throws(PlanError) in try columns.index(of: column) },
-            place: try (carriesPlace(link) ? link.from.orderColumn : nil).map { column throws(PlanError) in
+            place: try (isOrderTaken(over: link) ? link.from.orderColumn : nil).map { column throws(PlanError) in
                 try columns.index(of: column)
             },
             numbers: numbers, declared: link.from.destination, column: link.to.column,
@@ -131,6 +150,14 @@ struct LinkPlanning {
 
     /// A to-one whose target's key is known from the row itself.
     func steadyLink(_ property: PropertyMappingDescription, of index: Int) -> CarriedLink? {
+        let place = LinkMemory.Place(mapping: index, property: property.name)
+        if let known = planner.memory.links[place] { return known.value }
+        let link = findSteadyLink(property, of: index)
+        planner.memory.links[place] = LinkMemory.Known(value: link)
+        return link
+    }
+
+    private func findSteadyLink(_ property: PropertyMappingDescription, of index: Int) -> CarriedLink? {
         let mapping = planner.entities[index].mapping.mapping
         // A policy may link differently from the mapping model, or not at all: its hook decides.
         guard mapping.policyClassName == nil, let reading = Self.reading(property.expression),
@@ -142,20 +169,27 @@ struct LinkPlanning {
         if let inverse = to.oneToOneInverse {
             // Both ends have a column: the other end's mapping must carry the same links.
             guard from.oneToOneInverse != nil,
-                targets.values.allSatisfy({ mirrors(inverse.index, from, in: planner.entities[$0].mapping.mapping) }),
+                targets.values.allSatisfy({ mirrors(inverse.index, from, in: $0, of: index) }),
                 isExclusive(Setter(mapping: index, property: property), to, targets: Set(targets.values))
             else { return nil }
         }
         return CarriedLink(from: from, to: to, targets: targets)
     }
 
-    /// Whether a mapping carries the inverse of a source to-one into the destination's property `inverse`.
-    private func mirrors(_ inverse: Int, _ from: ToOneStorage, in mapping: EntityMappingDescription) -> Bool {
+    /// Whether the mapping `target` carries the inverse of a source to-one into the destination's property `inverse`, back to
+    /// the rows of the mapping `index`.
+    private func mirrors(_ inverse: Int, _ from: ToOneStorage, in target: Int, of index: Int) -> Bool {
         let name = destination.schema.names[inverse]
+        let mapping = planner.entities[target].mapping.mapping
         guard mapping.policyClassName == nil,
             let property = mapping.relationshipMappings.first(where: { $0.name == name }),
-            let reading = Self.reading(property.expression)
+            let reading = Self.reading(property.expression), reading.relationship == from.relationship.inverse,
+            case .toOne(let back)? = place(reading.relationship, of: mapping.sourceEntity, in: source),
+            case .toOne(let to)? = place(name, of: mapping.destinationEntity, in: destination),
+            let mine = source.number(of: planner.entities[index].mapping.mapping.sourceEntity)
         else { return false }
-        return reading.relationship == from.relationship.inverse
+        let found = candidates(
+            reading, of: back.relationship.destination, leadingTo: to.relationship.destination, from: target)
+        return found[mine] == [index]
     }
 }

@@ -16,20 +16,14 @@ package struct ObjectStepPlanner {
     /// All entity mappings in processing order, with their models' indices.
     let entities: [(mapping: ResolvedEntityMapping, model: Int)]
     let keeping: [EntityMappingPlan.KeyKeeping]
-    /// What the planner has found out already.
-    let memory = Memory()
+    /// What has been found out about links already.
+    let memory = LinkMemory()
     private var problems: [String] = []
     private var warnings: [String] = []
     /// Relationships whose join tables are copied, by mapping.
     var copied: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)] = []
     /// Relationships whose links are made with those of their whole join table, by mapping.
     var translated: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)] = []
-
-    /// Asked for by every mapping that takes part in a relationship.
-    final class Memory {
-        /// The mappings that must set a to-many in stage 2, by `Entity.relationship`.
-        var acting: [String: [Int]] = [:]
-    }
 
     /// `resolved` are the step's mapping models, in the order in which they run.
     package init(_ resolved: [ResolvedMapping], source: StorageMap, destination: StorageMap, code: CodeCatalog) {
