@@ -13,7 +13,7 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var targetVersion: String
     /// Rows written into the final store.
     public var rows: Int
-    /// Rows that were not migrated, as the plan says.
+    /// Rows that were not migrated, as the plan says; of a mirror that is carried, also those of its tables.
     public var droppedRows: Int
     /// Rows that mapping models and their policies made, rather than carried.
     public var createdRows = 0
