@@ -128,7 +128,7 @@ struct ObjectPlaceTests {
         }
     }
 
-    @Test("rows that are appended while others' places are carried")
+    @Test("rows that are appended while others' keys are carried")
     func carried() throws {
         let shelf = try Shelf()
         var code = Shelf.code(["Artist", "Band", "Album"]) {
@@ -152,8 +152,9 @@ struct ObjectPlaceTests {
                 SELECT l.ZLABEL FROM ZALBUM l JOIN ZARTIST a ON a.Z_PK = l.ZARTIST
                 WHERE l.ZTITLE IS NULL AND a.ZNAME = 'n3' ORDER BY l.Z_FOK_ARTIST
                 """) == twins)
-        let places =
-            "SELECT ZTITLE || ' ' || ZARTIST || ' ' || Z_FOK_ARTIST FROM ZALBUM WHERE ZARTIST > 0 AND ZTITLE > ''"
-        #expect(try Set(StoreRows.texts(result, places)) == Set(StoreRows.texts(shelf.store, places)))
+        // Nobody takes over the artists' own order: albums come as they are set.
+        let albums = "SELECT ZTITLE || ' ' || ZARTIST FROM ZALBUM WHERE ZARTIST > 0 AND ZTITLE > '' ORDER BY ZARTIST, "
+        #expect(
+            try StoreRows.texts(result, albums + "Z_FOK_ARTIST") == StoreRows.texts(shelf.store, albums + "Z_PK"))
     }
 }

@@ -35,10 +35,11 @@ struct MirroredLinkTests {
         let (scenario, request) = try Self.mirrored(
             rows: "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZPET, Z1_PET) VALUES (1, 4, 1, 1, 1), (2, 4, 1, 2, 2);"
         ) {
+            // First: a later setting wins.
+            TransformEntity("Thing") { Link("pet", through: "AnimalToAnimal") }
             CopyEntity("Animal")
             CopyEntity("Cat")
             RemoveEntity("Robot")
-            TransformEntity("Thing") { Link("pet", through: "AnimalToAnimal") }
         }
         #expect(try Migration(request).plan().notices.isEmpty)
         _ = try Migration(request).run()
@@ -51,10 +52,10 @@ struct MirroredLinkTests {
             rows: "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZPET, Z1_PET, ZOWNER) VALUES (1, 4, 1, 1, 1, NULL), "
                 + "(2, 4, 1, NULL, NULL, 1);"
         ) {
+            CopyEntity("Thing")
             CopyEntity("Animal")
             CopyEntity("Cat")
             TransformEntity("Robot", to: "Animal") { Link("things") }
-            CopyEntity("Thing")
         }
         #expect(
             try Migration(request).plan().notices == [
