@@ -76,15 +76,22 @@ struct SalvageLogTests {
         return text.split(separator: "\n")
     }
 
+    /// Salvages a store after 30 commits of these statements.
+    private static func salvaged(
+        in folder: borrowing TemporaryFolder, _ statement: (Int) -> String
+    ) throws -> (SalvageSummary, harvest: SalvageSummary.Entity) {
+        let path = try store(in: folder, commits: 30, statement)
+        let summary = try StoreExport(store: path, output: folder.path("Out")).salvage()
+        return (summary, try #require(summary.entities.first { $0.name == "Harvest" }))
+    }
+
     @Test("rows that every old frame holds again are counted, and written once")
     func identical() throws {
         let folder = try TemporaryFolder()
         // Z_OPT isn't exported.
-        let path = try Self.store(in: folder, commits: 30) { _ in
+        let (summary, harvest) = try Self.salvaged(in: folder) { _ in
             "UPDATE ZHARVEST SET Z_OPT = Z_OPT + 1 WHERE Z_PK = 1"
         }
-        let summary = try StoreExport(store: path, output: folder.path("Out")).salvage()
-        let harvest = try #require(summary.entities.first { $0.name == "Harvest" })
         #expect(Self.warns(summary) && harvest.copies == 0 && harvest.copiesFile == nil)
         #expect(harvest.identicalCopies >= 30 && harvest.identicalCopies.isMultiple(of: 30))
     }
@@ -92,11 +99,9 @@ struct SalvageLogTests {
     @Test("of copies that differ each is written once")
     func different() throws {
         let folder = try TemporaryFolder()
-        let path = try Self.store(in: folder, commits: 30) { number in
+        let (_, harvest) = try Self.salvaged(in: folder) { number in
             "UPDATE ZHARVEST SET ZGRADE = \(100 + number % 3) WHERE Z_PK = 1"
         }
-        let summary = try StoreExport(store: path, output: folder.path("Out")).salvage()
-        let harvest = try #require(summary.entities.first { $0.name == "Harvest" })
         let copies = try Self.lines(folder, try #require(harvest.copiesFile))
         #expect(harvest.copies == 3 && copies.count == 3 && Set(copies).count == 3)
         for grade in 100...102 { #expect(copies.contains { $0.contains("\"grade\":\(grade),") }) }

@@ -90,4 +90,17 @@ struct ExportTextTests {
         }
         for key in Array(Int64(-1)..<600) + [.min, .max] { #expect(keys.leaf(of: key) == known[key]) }
     }
+
+    @Test("where there is no room for more leaves, keys are still known")
+    func manyLeaves() {
+        var keys = WrittenKeys(most: 3)
+        for key in [10, 20, 30, 40, 25, 31] as [Int64] {
+            let isNew = keys.insert(key, on: .tree(Int(key) / 10))
+            #expect(isNew)
+        }
+        let isNew = keys.insert(40, on: .tree(1))
+        #expect(!isNew && keys.contains(25) && keys.contains(31))
+        #expect([10, 20, 30].map { keys.leaf(of: $0) } == [.tree(1), .tree(2), .tree(3)])
+        #expect([25, 31, 40].allSatisfy { keys.leaf(of: $0) == nil })
+    }
 }

@@ -6,14 +6,7 @@ package struct KeyRanges {
     package init() {}
 
     /// The first range that ends at or after the key.
-    private func place(of key: Int64) -> Int {
-        var (low, high) = (0, ranges.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ranges[middle].upperBound < key { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func place(of key: Int64) -> Int { ranges.firstPlace { $0.upperBound >= key } }
 
     package func contains(_ key: Int64) -> Bool {
         let place = place(of: key)
@@ -35,5 +28,17 @@ package struct KeyRanges {
         case (false, false): ranges.insert(key...key, at: place)
         }
         return true
+    }
+}
+
+extension Array {
+    /// The place of the first element that fulfils a condition, which all after it fulfil too; the end where none does.
+    func firstPlace(where isThere: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isThere(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

@@ -8,10 +8,10 @@ package enum SalvagedLeaf: Hashable {
     case unreached(Int)
 }
 
-/// The keys of a table whose rows were written, and the leaves that these are on.
+/// The keys of a table whose rows were written, and the leaves that these are on, as far as there is room for them.
 ///
-/// Rows of a leaf have successive keys, so that both take a few bytes for a leaf, not for a row. Damaged keys lie
-/// between others and take more.
+/// Rows of a leaf have successive keys, so that a leaf takes a few bytes, not a row. Damaged keys lie between others and
+/// take more.
 package struct WrittenKeys {
     /// Keys that are on one leaf if they were written at all.
     private struct Run {
@@ -20,17 +20,24 @@ package struct WrittenKeys {
         let leaf: SalvagedLeaf
     }
 
+    private let most: Int
     private var keys = KeyRanges()
     /// Ascending; none overlaps another.
     private var runs: [Run] = []
 
-    package init() {}
+    /// Runs that are kept: 10 MB. What is on later leaves is known by its key alone.
+    package static let mostRuns = 1 << 18
+
+    package init(most: Int = Self.mostRuns) {
+        self.most = most
+    }
 
     package func contains(_ key: Int64) -> Bool { keys.contains(key) }
 
     /// - Returns: false where the key was there; the leaf isn't kept then.
     package mutating func insert(_ key: Int64, on leaf: SalvagedLeaf) -> Bool {
         guard keys.insert(key) else { return false }
+        guard runs.count < most else { return true }
         let place = place(of: key)
         if place < runs.count, runs[place].lower <= key {
             if runs[place].leaf != leaf { split(place, at: key, leaf) }
@@ -44,21 +51,15 @@ package struct WrittenKeys {
         return true
     }
 
-    /// The leaf with the row of a key; nil where none was written.
+    /// The leaf with the row of a key; nil where none was written, and where there was no room.
     package func leaf(of key: Int64) -> SalvagedLeaf? {
-        guard keys.contains(key) else { return nil }
-        return runs[place(of: key)].leaf
+        let place = place(of: key)
+        guard keys.contains(key), place < runs.count, runs[place].lower <= key else { return nil }
+        return runs[place].leaf
     }
 
     /// The first run that ends at or after the key.
-    private func place(of key: Int64) -> Int {
-        var (low, high) = (0, runs.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if runs[middle].upper < key { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func place(of key: Int64) -> Int { runs.firstPlace { $0.upper >= key } }
 
     /// Takes a key out of another leaf's run.
     private mutating func split(_ place: Int, at key: Int64, _ leaf: SalvagedLeaf) {
