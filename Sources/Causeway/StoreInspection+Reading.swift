@@ -44,16 +44,6 @@ extension StoreInspection {
     }
 }
 
-extension SQLiteError {
-    /// Whether the file itself is damaged: a backup or a salvage helps, and the statement says nothing.
-    fileprivate var isDamage: Bool {
-        switch code {
-        case .corrupt, .notADatabase, .mismatch: true
-        default: false
-        }
-    }
-}
-
 /// Gathers an inspection from an open store.
 struct StoreReader {
     let store: SourceStore

@@ -150,7 +150,8 @@ public struct StoreInspection: Hashable, Codable, Sendable {
         public var freePages: Int
         /// Pages of pointer maps, by which SQLite returns free pages to the system; 0 without them.
         public var pointerMapPages: Int
-        /// Every table and index, the schema's own table included, the largest first; nil unless asked for, or where ``objectsProblem`` says why not.
+        /// Every table and index, the schema's own table included, the largest first; nil unless asked for, or where
+        /// ``objectsProblem`` says why not.
         public var objects: [ObjectSize]?
         /// Why the sizes of tables and indexes aren't known though they were asked for.
         public var objectsProblem: String?

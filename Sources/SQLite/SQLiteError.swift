@@ -113,4 +113,12 @@ extension SQLiteError {
         default: false
         }
     }
+
+    /// Whether the file itself is damaged: a backup or a salvage helps, and the statement says nothing.
+    package var isDamage: Bool {
+        switch code {
+        case .corrupt, .notADatabase, .mismatch: true
+        default: false
+        }
+    }
 }

@@ -28,7 +28,7 @@ extension EngineError {
                 .busy, "\(what): the store is in use", remedy: "close the application that uses it, then run again")
         case .interrupted:
             self.init(.interrupted, "\(what): interrupted")
-        case .corrupt, .notADatabase, .mismatch:
+        case _ where error.isDamage:
             self.init(
                 .sourceData, "\(what): the store is damaged: \(error.message)",
                 remedy: "restore a backup, or save what can be read with causeway export --salvage")
