@@ -57,7 +57,7 @@ extension MappingNotice {
         for entity in mappings.flatMap(\.entityMappings) where entity.mapping.kind != .remove {
             guard let origin = entity.mapping.sourceEntity else { continue }
             readers[origin] = readers[origin] ?? entity.mapping.name
-            guard case .entity(_, true) = entity.rows else { continue }
+            guard entity.rows.includesSubentities else { continue }
             for name in source.entities.keys where source.isKind(name, of: origin) {
                 readers[name] = readers[name] ?? entity.mapping.name
             }

@@ -39,6 +39,10 @@ package enum SourceRows: Hashable, Sendable {
     case entity(filter: Predicate?, includesSubentities: Bool)
     /// The result of the mapping's source expression.
     case collection(Expression)
+
+    package var includesSubentities: Bool {
+        if case .entity(_, true) = self { true } else { false }
+    }
 }
 
 /// A version as mapping models are matched to it; hashes are computed once and kept.

@@ -59,7 +59,7 @@ package struct MappedLosses {
                 property.expression?.collectKeys(into: &properties)
             }
             var entities = [origin]
-            if case .entity(_, true) = entity.rows { entities = source.entityAndSubentities(of: origin) }
+            if entity.rows.includesSubentities { entities = source.entityAndSubentities(of: origin) }
             for name in entities where source.entities[name]?.isAbstract == false {
                 readings[name, default: Reading()].properties.formUnion(properties)
                 if let policy = entity.mapping.policyClassName { readings[name]?.policies.insert(policy) }

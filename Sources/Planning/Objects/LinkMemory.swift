@@ -30,5 +30,4 @@ final class LinkMemory {
     /// Places of mappings by the entity that they make, and by the one that they read.
     var makers: [String: [Int]] = [:]
     var readers: [String: [Int]]?
-    var readsSubentities: Bool?
 }

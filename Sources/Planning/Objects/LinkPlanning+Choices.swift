@@ -27,18 +27,8 @@ extension LinkPlanning {
     /// Whether nobody sets the links of a to-one before its own mapping does in stage 2: then it doesn't matter that they
     /// are there from the beginning.
     private func isOwn(_ to: ToOneStorage, of index: Int) -> Bool {
-        hasNoCode && !readsSubentities && !isOvertaken(to, of: index)
+        planner.hasNoPolicy && !planner.readsSubentities && !isOvertaken(to, of: index)
     }
-
-    /// Whether a mapping reads rows of its source's subentities, too.
-    var readsSubentities: Bool {
-        if let known = planner.memory.readsSubentities { return known }
-        let found = planner.entities.indices.contains { planner.readsSubentities($0) }
-        planner.memory.readsSubentities = found
-        return found
-    }
-
-    var hasNoCode: Bool { planner.entities.allSatisfy { $0.mapping.mapping.policyClassName == nil } }
 
     private func options(
         _ expression: Expression, of index: Int, leadingTo kind: String, _ columns: inout SourceColumns

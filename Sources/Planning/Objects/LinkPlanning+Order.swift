@@ -37,7 +37,7 @@ extension LinkPlanning {
 
     /// The mappings whose rows a setter may link to; nil where that can't be told.
     private func possibleTargets(_ setter: Setter, leadingTo kind: String) -> Set<Int>? {
-        guard !readsSubentities else { return nil }
+        guard !planner.readsSubentities else { return nil }
         return setter.property.expression.flatMap { possibleTargets($0, of: setter.mapping, leadingTo: kind) }
     }
 
@@ -126,7 +126,7 @@ extension LinkPlanning {
                 continue
             }
             // Its rows are set anew.
-            if own != nil, member > index, hasNoCode, planner.followsSource(index) { continue }
+            if own != nil, member > index, planner.hasNoPolicy, planner.followsSource(index) { continue }
             guard members?.contains(member) == false else { return true }
             // Rows that link here already would be taken out, since the to-many doesn't have them.
             guard let own, member <= index else { continue }

@@ -29,7 +29,7 @@ extension LinkPlanning {
     }
 
     private func findTranslation(of table: JoinTable) -> ObjectStep.JoinTranslation? {
-        guard hasNoCode, !readsSubentities, !table.isReflexive, !table.isPairInOneEntity,
+        guard planner.hasNoPolicy, !planner.readsSubentities, !table.isReflexive, !table.isPairInOneEntity,
             table.ownerOrderColumn == nil, table.destinationOrderColumn == nil, !isCopied(table)
         else { return nil }
         let ends: [End] = [(table.owner, table.relationship), (table.inverseOwner, table.inverse)]

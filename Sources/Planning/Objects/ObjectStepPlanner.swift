@@ -16,6 +16,10 @@ package struct ObjectStepPlanner {
     /// All entity mappings in processing order, with their models' indices.
     let entities: [(mapping: ResolvedEntityMapping, model: Int)]
     let keeping: [EntityMappingPlan.KeyKeeping]
+    /// Whether no mapping has a policy, which may do anything in stage 2.
+    let hasNoPolicy: Bool
+    /// Whether a mapping reads rows of its source's subentities, too.
+    let readsSubentities: Bool
     /// What has been found out about links already.
     let memory = LinkMemory()
     private var problems: [String] = []
@@ -33,6 +37,8 @@ package struct ObjectStepPlanner {
         self.code = code
         entities = resolved.enumerated().flatMap { index, model in model.entityMappings.map { ($0, index) } }
         keeping = Self.keeping(entities.map(\.mapping), source: source, destination: destination)
+        hasNoPolicy = entities.allSatisfy { $0.mapping.mapping.policyClassName == nil }
+        readsSubentities = entities.contains { $0.mapping.rows.includesSubentities }
     }
 
     /// - Throws: `PlanError.mapping` with every problem at once.
@@ -113,7 +119,7 @@ package struct ObjectStepPlanner {
             guard let key = flow(mapping) else { continue }
             // A mapping that also reads subentities competes with theirs.
             var names = [key.entity]
-            if case .entity(_, true) = mapping.rows {
+            if mapping.rows.includesSubentities {
                 names = source.schema.entities.filter { source.schema.model.isKind($0, of: key.entity) }
             }
             for name in names { flows[Flow(entity: name, table: key.table), default: 0] += 1 }
@@ -122,7 +128,7 @@ package struct ObjectStepPlanner {
             guard let key = flow(mapping), let number = source.number(of: key.entity),
                 let table = source.table(of: number), homes[key.table] == source.tables[table].name.name
             else { return .never }
-            if case .entity(_, true) = mapping.rows { return .ifFree }
+            if mapping.rows.includesSubentities { return .ifFree }
             return flows[key] == 1 ? .always : .ifFree
         }
     }
@@ -222,14 +228,9 @@ package struct ObjectStepPlanner {
         return (keys, choices, relationships)
     }
 
-    /// Whether a mapping reads rows of its source's subentities, too.
-    func readsSubentities(_ index: Int) -> Bool {
-        if case .entity(_, true) = entities[index].mapping.rows { true } else { false }
-    }
-
     /// Whether a mapping's rows follow from their source rows alone, but for their links and perhaps their keys.
     func followsSource(_ index: Int) -> Bool {
-        keeping[index] != .ifFree && !readsSubentities(index) && isIndependent(index)
+        keeping[index] != .ifFree && !entities[index].mapping.rows.includesSubentities && isIndependent(index)
             && ColumnFilling.followsSource(entities[index].mapping.mapping, entities[index].mapping.filter)
     }
 

@@ -24,7 +24,7 @@ struct SourceColumns {
         _ = try index(of: TableStorage.primaryKey)
         _ = try index(of: TableStorage.entityNumber)
         var numbers = [Int(entity)]
-        if case .entity(_, true) = rows, let tree = map.layout.numbers(ofTree: map.name(of: entity)) {
+        if rows.includesSubentities, let tree = map.layout.numbers(ofTree: map.name(of: entity)) {
             numbers = Array(tree)
         }
         shape.conditions = [.oneOf(map.tables[table].columns[TableStorage.entityNumber], numbers)]
