@@ -4,7 +4,8 @@ public import CausewayEngine
 public enum MigrationEvent: Hashable, Sendable {
     /// The plan is made and the checks before it have passed.
     case planned(MigrationPlan)
-    /// A run of steps begins, the `index`-th of `count`, counted from 0; `rows` will be read in it, 0 where that isn't known.
+    /// A run of steps begins, the `index`-th of `count`, counted from 0; `rows` will be read in it, 0 where that isn't
+    /// known.
     case stepBegan(versions: [String], index: Int, count: Int, rows: Int)
     /// A pass begins.
     case passBegan(title: String)

@@ -13,8 +13,8 @@ import Synchronization
 /// ```
 ///
 /// The migration begins with the first iteration, and doesn't wait for who reads: of progress only the newest event is
-/// kept, of all others each. It stops where the iterating task is cancelled, or the loop is left: what is done is saved,
-/// the store is as it was, and the same call resumes. Every iteration is a migration of its own.
+/// kept, of all others each. It stops where the iterating task is cancelled, or the loop is left: what is done is
+/// saved, the store is as it was, and the same call resumes. Every iteration is a migration of its own.
 public struct MigrationEvents: AsyncSequence, Sendable {
     /// What it gives.
     public typealias Element = MigrationEvent
@@ -104,8 +104,8 @@ extension Migrator {
     }
 }
 
-/// Events that nobody has read yet. Neighbouring ones of progress become the newest of them, so its length follows from the
-/// passes and phases, and not from the rows.
+/// Events that nobody has read yet. Neighbouring ones of progress become the newest of them, so its length follows from
+/// the passes and phases, and not from the rows.
 final class EventBuffer: Sendable {
     /// What a reader gets.
     enum Next: Sendable {

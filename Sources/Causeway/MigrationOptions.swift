@@ -9,7 +9,8 @@ public import CausewayPreparation
 public struct MigrationOptions: Hashable, Sendable {
     /// Where the new store goes; nil puts it in the source's place and keeps the original as a backup.
     public var output: String?
-    /// The version to reach: a model's name, its version identifier or its checksum; nil is the bundle's current version.
+    /// The version to reach: a model's name, its version identifier or its checksum; nil is the bundle's current
+    /// version.
     public var target: String?
     /// Which version follows which, where it isn't the next in order: jumps, and detours around a broken version.
     public var next: [String: String] = [:]
@@ -38,22 +39,22 @@ public struct MigrationOptions: Hashable, Sendable {
     /// A store that Core Data wrote for the target version, or a folder with one for it and others for versions on the
     /// way; settles what a model leaves open (names of join tables).
     public var schemaTemplate: String?
-    /// Names of join tables that were seen in a store of the target version, each one that the model leaves open; letter
-    /// case doesn't count. A store that has the target version already gets them too.
+    /// Names of join tables that were seen in a store of the target version, each one that the model leaves open;
+    /// letter case doesn't count. A store that has the target version already gets them too.
     public var joinTables: [String] = []
-    /// Entries of the app's own that the new store's metadata get (`NSPersistentStore.metadata`), for keys that follow a
-    /// version. Core Data's own keys are refused. A store that has the target version already gets them too.
+    /// Entries of the app's own that the new store's metadata get (`NSPersistentStore.metadata`), for keys that follow
+    /// a version. Core Data's own keys are refused. A store that has the target version already gets them too.
     public var metadata: [String: MetadataValue] = [:]
     /// Rows in a batch, at most; tables that are rebuilt from pages have other batches.
     public var batchRows = 4_096
-    /// Approximate bytes in a batch: it closes at the row that passes this. Tables that are rebuilt from pages have other
-    /// batches.
+    /// Approximate bytes in a batch: it closes at the row that passes this. Tables that are rebuilt from pages have
+    /// other batches.
     public var batchBytes = 1 << 20
     /// Worker threads; nil takes one for each core.
     public var jobs: Int?
     /// Bytes that the rows in flight may take: batches shrink, then workers become fewer, until they fit; nil sets no
-    /// limit. Pages are used only where they fit, so another limit, or another number of workers under one, may make the
-    /// open step start over.
+    /// limit. Pages are used only where they fit, so another limit, or another number of workers under one, may make
+    /// the open step start over.
     public var memoryLimit: Int?
     /// What makes tables and indexes: pages of the database file, or SQL statements. Both make the same rows. If other
     /// tables or indexes are made by pages than when the open step was begun, it starts over.
@@ -76,9 +77,9 @@ public struct MigrationOptions: Hashable, Sendable {
     public var allowsHardLinks = false
     /// Lets the new store belong to the user who runs the migration, if it can't be given the old one's owner.
     public var ignoresOwnership = false
-    /// Runs without the check that the disk has room for the new store: too little is a warning then. For file systems that
-    /// don't say what is free (quotas, compression, network). A run that fills the disk stops, keeps its work and leaves the
-    /// store as it is.
+    /// Runs without the check that the disk has room for the new store: too little is a warning then. For file systems
+    /// that don't say what is free (quotas, compression, network). A run that fills the disk stops, keeps its work and
+    /// leaves the store as it is.
     public var ignoresSpace = false
 
     /// The defaults.

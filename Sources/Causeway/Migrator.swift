@@ -19,8 +19,8 @@ import CausewayStores
 /// let migrator = Migrator(store: "Library.sqlite", models: "App.xcdatamodeld", code: code)
 /// ```
 ///
-/// At every instant the store's path holds the complete original or the complete, verified new store. The original stays
-/// beside it as a backup until you remove it.
+/// At every instant the store's path holds the complete original or the complete, verified new store. The original
+/// stays beside it as a backup until you remove it.
 public struct Migrator: Sendable {
     /// The store's main file.
     public internal(set) var store: String

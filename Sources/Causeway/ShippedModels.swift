@@ -11,8 +11,8 @@ import CausewayStores
 
 /// The versions of a model that have shipped, with their hashes: a file in a team's repository.
 ///
-/// Stores of these versions are on users' devices, so the versions must not change any more. The file is JSON with sorted
-/// keys, a line for each entity: a review shows what a release adds.
+/// Stores of these versions are on users' devices, so the versions must not change any more. The file is JSON with
+/// sorted keys, a line for each entity: a review shows what a release adds.
 public struct ShippedModels: Hashable, Codable, Sendable {
     /// What the file says that it is.
     public static let format = "causeway-shipped-models-1"
@@ -113,8 +113,8 @@ public struct ShippedModels: Hashable, Codable, Sendable {
         }
     }
 
-    /// The recorded name of a version with these hashes: its own, or one that no version has any more (`names`), so that
-    /// it was renamed. Two versions may have the same hashes; each is recorded.
+    /// The recorded name of a version with these hashes: its own, or one that no version has any more (`names`), so
+    /// that it was renamed. Two versions may have the same hashes; each is recorded.
     func name(of version: Version, called name: String, besides names: Set<String>) -> String? {
         if let own = versions[name] { return own.entities == version.entities ? name : nil }
         return versions.filter { $0.value.entities == version.entities && !names.contains($0.key) }.keys.min()

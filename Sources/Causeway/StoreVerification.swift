@@ -10,8 +10,8 @@ public import CausewayStores
 ///   mandatory values, duplicate unique values;
 /// - dangling links, one-sided one-to-ones, files of external storage.
 ///
-/// A finding is ``StoreFinding/Severity/damage``, or an ``StoreFinding/Severity/inconsistency`` that apps tolerate. What
-/// isn't wrong but worth knowing is a ``StoreFinding/Severity/note``. ``verdict`` sums them up.
+/// A finding is ``StoreFinding/Severity/damage``, or an ``StoreFinding/Severity/inconsistency`` that apps tolerate.
+/// What isn't wrong but worth knowing is a ``StoreFinding/Severity/note``. ``verdict`` sums them up.
 ///
 /// SQLite keeps no checksums: one valid value that turned into another can't be found in a single store. (A migration
 /// compares source and new store cell by cell: see ``MigrationOptions``.)

@@ -45,8 +45,8 @@ package struct ActivityMeter {
 
 /// How far a command is that reads for long, on standard error: a line on a terminal, or events as JSON lines.
 ///
-/// Not on standard output: what is printed there is one document, or the rows of an export. `update` may be called often:
-/// the line is drawn ten times a second at most, an event is written twice a second.
+/// Not on standard output: what is printed there is one document, or the rows of an export. `update` may be called
+/// often: the line is drawn ten times a second at most, an event is written twice a second.
 package final class ActivityLine: Sendable {
     /// Seconds between two events.
     private static let interval = 0.5

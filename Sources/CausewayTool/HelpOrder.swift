@@ -1,4 +1,5 @@
-/// A command's help in the order in which people look for it: usage, what it does, arguments and options, exit statuses.
+/// A command's help in the order in which people look for it: usage, what it does, arguments and options, exit
+/// statuses.
 ///
 /// The argument parser prints the discussion, which holds the table of exit statuses, before the usage.
 ///

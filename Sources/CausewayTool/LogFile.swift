@@ -9,8 +9,8 @@ import Synchronization
     import Glibc
 #endif
 
-/// The file of `--log-file`: every event as a line of JSON with its time and store, whatever else is shown. It never holds
-/// row content, since events don't.
+/// The file of `--log-file`: every event as a line of JSON with its time and store, whatever else is shown. It never
+/// holds row content, since events don't.
 ///
 /// A log that can't be written doesn't stop a migration; it is reported at the end.
 final class LogFile: Sendable {

@@ -6,7 +6,8 @@ import CausewayPlatform
     import Glibc
 #endif
 
-/// Colours for what a line begins with, where a terminal has them: errors are red, warnings yellow, what is done is green.
+/// Colours for what a line begins with, where a terminal has them: errors are red, warnings yellow, what is done is
+/// green.
 enum Paint {
     private static let red = "\u{1B}[31m"
     private static let green = "\u{1B}[32m"

@@ -2,8 +2,8 @@ import ArgumentParser
 import Causeway
 import CausewayPlatform
 
-/// What each of several stores gets of one call's options: files of its own in the folders that the options name, and its
-/// part of the threads and the memory.
+/// What each of several stores gets of one call's options: files of its own in the folders that the options name, and
+/// its part of the threads and the memory.
 struct StoreShares {
     /// One store's part.
     struct Share: Hashable {

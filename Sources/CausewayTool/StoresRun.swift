@@ -9,8 +9,8 @@ enum StoreOutcome: Sendable {
     case notBegun
 }
 
-/// Runs one job for each of several stores, a number of them at a time, in their order. A failure doesn't stop the rest;
-/// cancelling the task does.
+/// Runs one job for each of several stores, a number of them at a time, in their order. A failure doesn't stop the
+/// rest; cancelling the task does.
 ///
 /// - Parameters:
 ///   - count: stores.

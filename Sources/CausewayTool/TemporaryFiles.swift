@@ -18,7 +18,8 @@ func keepTemporaryFiles(inFolderOf store: String) {
     _ = unsafe setenv("SQLITE_TMPDIR", folder, 0)
 }
 
-/// The folder that the migration works in; nil where the store's own can't be found, which the migration itself will say.
+/// The folder that the migration works in; nil where the store's own can't be found, which the migration itself will
+/// say.
 private func workDirectory(of store: String) -> String? {
     let path = (try? Files.realPath(of: store)) ?? store
     guard let parent = try? Files.realPath(of: Paths.parent(of: path)) else { return nil }

@@ -1,8 +1,8 @@
 import CausewayStoreFormat
 import CausewayStores
 
-/// A store whose model nobody knows: tables and columns under their own names. Numbers of entities in them become names,
-/// so that two stores that number their entities differently have the same ones.
+/// A store whose model nobody knows: tables and columns under their own names. Numbers of entities in them become
+/// names, so that two stores that number their entities differently have the same ones.
 extension ComparedStore {
     var tablesWithoutModel: [ComparedTable] {
         let house = ["Z_PK", "Z_ENT", "Z_OPT"]

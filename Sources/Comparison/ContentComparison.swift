@@ -4,9 +4,9 @@ import CausewayStores
 /// Compares two stores by what their rows hold, whatever keys these have.
 ///
 /// Colour refinement: a row's first colour is the digest of its entity and its own values. In each round it becomes the
-/// digest of the colours at the other ends of its links, with relationship and place. Two stores are equal if each entity
-/// has the same colours equally often, and still has when no round makes rows more distinct. Then the links of both can't
-/// be told apart by following them.
+/// digest of the colours at the other ends of its links, with relationship and place. Two stores are equal if each
+/// entity has the same colours equally often, and still has when no round makes rows more distinct. Then the links of
+/// both can't be told apart by following them.
 ///
 /// Cost of a round: one sort of the links and one of the rows, on the disk.
 struct ContentComparison {
@@ -26,8 +26,8 @@ struct ContentComparison {
     /// Values whose files can't be read.
     var unreadable: Int { external.unreadable }
 
-    /// Rounds after which it ends in any case. Real stores take three to six; a list of rows that are all alike takes as
-    /// many as it has rows.
+    /// Rounds after which it ends in any case. Real stores take three to six; a list of rows that are all alike takes
+    /// as many as it has rows.
     static let mostRounds = 32
 
     init(_ a: ComparedStore, _ b: ComparedStore, _ count: RowCount) throws {

@@ -1,8 +1,8 @@
 import CausewayDigests
 import CausewaySQLite
 
-/// Half of a SHA-256 digest: 128 bits, so that two different rows among 10¹² have equal ones with a probability of about
-/// 10⁻¹⁵. Digests of many rows or links are summed: a sum stands for a multiset.
+/// Half of a SHA-256 digest: 128 bits, so that two different rows among 10¹² have equal ones with a probability of
+/// about 10⁻¹⁵. Digests of many rows or links are summed: a sum stands for a multiset.
 struct ContentDigest: Hashable {
     var first: UInt64
     var second: UInt64

@@ -1,6 +1,7 @@
 import CausewaySQLite
 
-/// One round of a comparison by content: every row's next digest, from its own and those at the other ends of its links.
+/// One round of a comparison by content: every row's next digest, from its own and those at the other ends of its
+/// links.
 struct ContentRound {
     /// Reads rows and links once, both in the order of the rows.
     static func run(_ work: borrowing ContentWork, _ insert: inout Statement, _ sums: inout LabelSums) throws {

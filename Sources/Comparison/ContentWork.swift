@@ -4,9 +4,9 @@ import CausewayStores
 
 /// The temporary database of a comparison by content: digests and keys of rows, and the links between them; no content.
 ///
-/// Its file has no name any more once it is open, so nothing is left of it however the process ends. SQLite keeps at most
-/// `cacheBytes` of it in memory, and as much of each sort; the rest is on the disk, in about 60 bytes for a row and 40
-/// for a link, twice.
+/// Its file has no name any more once it is open, so nothing is left of it however the process ends. SQLite keeps at
+/// most `cacheBytes` of it in memory, and as much of each sort; the rest is on the disk, in about 60 bytes for a row
+/// and 40 for a link, twice.
 struct ContentWork: ~Copyable {
     /// Pages in memory, and rows of a sort in memory: large enough that sorts of a billion links need one merge.
     private static let cacheBytes: Int64 = 16 << 20

@@ -3,8 +3,8 @@ import CausewayPlatform
 import CausewaySQLite
 import CausewayStores
 
-/// Values of attributes that allow external storage, compared by their data: one store may have in a file what the other
-/// has in its row, and the files' names are random (InsideStoreFormat §4.3).
+/// Values of attributes that allow external storage, compared by their data: one store may have in a file what the
+/// other has in its row, and the files' names are random (InsideStoreFormat §4.3).
 struct ExternalContent {
     /// The folders of the two stores.
     let a: ExternalValues

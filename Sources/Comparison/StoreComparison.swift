@@ -12,7 +12,8 @@ public struct StoreComparison: Hashable, Codable, Sendable {
     public var modelDifferences: [String]
     /// Every entity of both stores, by name.
     public var entities: [Entity]
-    /// Many-to-many relationships, whose links have a table of their own; with ``StoreComparison/isModuloKeys`` all relationships.
+    /// Many-to-many relationships, whose links have a table of their own; with ``StoreComparison/isModuloKeys`` all
+    /// relationships.
     public var relationships: [Links]
     /// Tables without entities: persistent history and the app's own.
     public var tables: [Table]
@@ -77,7 +78,8 @@ public struct StoreComparison: Hashable, Codable, Sendable {
         public var onlyInA = Rows()
         /// Rows without a counterpart in the first store.
         public var onlyInB = Rows()
-        /// With ``StoreComparison/isModuloKeys``: rows whose own values have a counterpart, but whose links don't; keys of the first store.
+        /// With ``StoreComparison/isModuloKeys``: rows whose own values have a counterpart, but whose links don't; keys
+        /// of the first store.
         public var linksOnlyInA = Rows()
         /// The same for the second store.
         public var linksOnlyInB = Rows()
@@ -101,8 +103,8 @@ public struct StoreComparison: Hashable, Codable, Sendable {
         public var name: String
         /// What it is.
         public var kind: Kind
-        /// Matched rows in which it differs, keys of the first store. With ``StoreComparison/isModuloKeys`` rows can't be matched one by
-        /// one: then only the name is known, and the count is 0.
+        /// Matched rows in which it differs, keys of the first store. With ``StoreComparison/isModuloKeys`` rows can't
+        /// be matched one by one: then only the name is known, and the count is 0.
         public var rows = Rows()
         /// In how many of these rows the values have different storage classes, such as an integer and a text.
         public var storageClasses = 0

@@ -1,7 +1,7 @@
 /// Which tables of two stores are read beside each other.
 ///
-/// Entities of one table in the first store usually share one table in the second: then both tables are read once. Where
-/// an entity has moved to another hierarchy, each entity of the tables that this joins is read by itself.
+/// Entities of one table in the first store usually share one table in the second: then both tables are read once.
+/// Where an entity has moved to another hierarchy, each entity of the tables that this joins is read by itself.
 struct TablePairing {
     struct Unit {
         let a: ComparedTable?

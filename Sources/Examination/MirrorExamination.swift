@@ -3,8 +3,8 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// The tables of CloudKit mirroring: entity numbers that name no entity, and keys above Z_MAX. That a row's object isn't
-/// there is no trouble: it may wait for its deletion in the cloud.
+/// The tables of CloudKit mirroring: entity numbers that name no entity, and keys above Z_MAX. That a row's object
+/// isn't there is no trouble: it may wait for its deletion in the cloud.
 struct MirrorExamination {
     let examination: StoreExamination
     let layout: StoreLayout

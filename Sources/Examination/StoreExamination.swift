@@ -17,8 +17,8 @@ public enum ModelOrigin: String, Hashable, Codable, Sendable {
 /// Everything that can be found wrong with a store by reading it: what a damaged disk, a crash of another program or an
 /// app's own SQL leaves behind.
 ///
-/// Not a byte of the store changes. SQLite keeps no checksums, so a value that was changed into another valid value can't
-/// be found this way.
+/// Not a byte of the store changes. SQLite keeps no checksums, so a value that was changed into another valid value
+/// can't be found this way.
 package struct StoreExamination {
     package let store: SourceStore
     /// The versions to compare the store with; nil uses its own cache alone.

@@ -1,7 +1,7 @@
 /// Where the n-th of a number of rows points: arithmetic, so that either end of a link is known without the other.
 ///
-/// The rank is the row's place among those that point to the same target; ranks of one target are distinct and rise with
-/// the row's number.
+/// The rank is the row's place among those that point to the same target; ranks of one target are distinct and rise
+/// with the row's number.
 enum ToOneFormula {
     /// Children in blocks, of very different sizes: most owners have few, some many, a few none.
     case spread(Spread)

@@ -1,8 +1,8 @@
 import CausewayExpressions
 import CausewayModel
 
-/// What an attribute's validation asks for, as far as a generator can keep it: minimum and maximum of the value, or of a
-/// text's length. Regular expressions are not solved: such attributes get their default value.
+/// What an attribute's validation asks for, as far as a generator can keep it: minimum and maximum of the value, or of
+/// a text's length. Regular expressions are not solved: such attributes get their default value.
 struct ValueBounds {
     var least: Double?
     var most: Double?

@@ -1,7 +1,8 @@
 import CausewayPlist
 import CausewayXML
 
-/// Property lists of bundles: `.xccurrentversion` is usually XML, `VersionInfo.plist` usually binary; both may be either.
+/// Property lists of bundles: `.xccurrentversion` is usually XML, `VersionInfo.plist` usually binary; both may be
+/// either.
 enum BundlePropertyList {
     static func parse(_ bytes: [UInt8], path: String) throws(ModelError) -> PropertyList {
         let tree: XMLTree

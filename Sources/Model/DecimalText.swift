@@ -1,6 +1,7 @@
 import CausewayPlist
 
-/// Decimal numbers as plain text, in one spelling per value, so that models from source and from archives compare equal.
+/// Decimal numbers as plain text, in one spelling per value, so that models from source and from archives compare
+/// equal.
 enum DecimalText {
     /// `NSDecimal`'s range of exponents.
     private static let exponents = -128...127

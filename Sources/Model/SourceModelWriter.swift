@@ -3,9 +3,9 @@ import CausewayXML
 
 /// Writes a model as Xcode's source, the XML of `X.xcdatamodel/contents`: what `SourceModelReader` reads.
 ///
-/// Elements and attributes stand in Xcode's order, entities and properties by name; the bytes depend on the model alone.
-/// What no compiled model holds is absent, as in a source of Xcode that never had it: scalar accessors, code generation,
-/// the diagram, fetch request templates.
+/// Elements and attributes stand in Xcode's order, entities and properties by name; the bytes depend on the model
+/// alone. What no compiled model holds is absent, as in a source of Xcode that never had it: scalar accessors, code
+/// generation, the diagram, fetch request templates.
 package struct SourceModelWriter {
     typealias Element = XMLWriter.Element
 

@@ -6,9 +6,9 @@
 /// - `alpha`, `beta`, `pre`, `preview`, `rc` and `dev` come before the name without them: `1.0 Beta 2` < `1.0`.
 /// - If all that is equal, the code units decide.
 /// - The words before the first number needn't be the same: `Model`, `Model 2`, `AppModel 3` are counted through. Where
-///   two names with different words have the same number (`Old 1`, `New 1`), names with the same words stay together, and
-///   those with the current version's come last. A name without number that shares its words with no other (`Initial`)
-///   comes first, or last where it is the current version.
+///   two names with different words have the same number (`Old 1`, `New 1`), names with the same words stay together,
+///   and those with the current version's come last. A name without number that shares its words with no other
+///   (`Initial`) comes first, or last where it is the current version.
 ///
 /// The current version isn't necessarily the last.
 package enum VersionOrder {

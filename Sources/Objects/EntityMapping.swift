@@ -4,7 +4,8 @@ package import CausewayMapping
 
 /// One entity mapping of a running migration: what `NSEntityMapping` is to a policy.
 ///
-/// It is an object, as Core Data's is: a policy may rewrite value expressions in `begin(_:with:)`, before the rows come.
+/// It is an object, as Core Data's is: a policy may rewrite value expressions in `begin(_:with:)`, before the rows
+/// come.
 public final class EntityMapping {
     /// What kind of mapping it is; the raw values are Core Data's.
     public enum MappingType: Int, Hashable, Sendable {

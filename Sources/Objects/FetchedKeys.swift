@@ -95,7 +95,8 @@ final class StatementKeys: FetchedKeys {
     }
 }
 
-/// The result's keys in a temporary table, which SQLite keeps on disk: for a store that changes while it is fetched from.
+/// The result's keys in a temporary table, which SQLite keeps on disk: for a store that changes while it is fetched
+/// from.
 final class ListedKeys: FetchedKeys {
     private let table: SQLIdentifier
     private let statements: StatementCache

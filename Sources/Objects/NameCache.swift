@@ -1,5 +1,5 @@
-/// The numbers of the names that were looked up first. A literal in a hook is the same string at every use: comparing it
-/// with a few others costs less than hashing it.
+/// The numbers of the names that were looked up first. A literal in a hook is the same string at every use: comparing
+/// it with a few others costs less than hashing it.
 struct NameCache<Number> {
     /// More names than a hook has literals; over it, names are looked up at every use.
     private static var capacity: Int { 16 }

@@ -1,6 +1,7 @@
 import CausewaySQLiteFile
 
-/// Cells: texts are copied into one array for all rows, other values that need memory of their own are kept as they are.
+/// Cells: texts are copied into one array for all rows, other values that need memory of their own are kept as they
+/// are.
 extension RowTable {
     /// Bytes of a text over which it isn't copied.
     private static let longestText = 1 << 16

@@ -1,7 +1,7 @@
 package import CausewaySQLiteFile
 
-/// Rows of one table that a context holds: new ones, and stored ones that were read. All cells are in one array, and all
-/// short texts in another, so that a row needs no allocation.
+/// Rows of one table that a context holds: new ones, and stored ones that were read. All cells are in one array, and
+/// all short texts in another, so that a row needs no allocation.
 package struct RowTable {
     struct State: OptionSet {
         let rawValue: UInt8
@@ -25,8 +25,8 @@ package struct RowTable {
     /// The row of the source batch that carried cells belong to; −1 where there are none.
     package private(set) var sourceRows: [Int32] = []
     package internal(set) var cells: ContiguousArray<StoredCell> = []
-    /// The bytes of the cells' texts, and other values that cells name by their place. What was replaced stays until the
-    /// rows are forgotten.
+    /// The bytes of the cells' texts, and other values that cells name by their place. What was replaced stays until
+    /// the rows are forgotten.
     package internal(set) var texts: ContiguousArray<UInt8> = []
     package internal(set) var values: [CellValue] = []
     /// Columns that were changed since a stored row was read.

@@ -2,8 +2,8 @@ package import CausewayMapping
 package import CausewayModel
 package import CausewayStoreFormat
 
-/// The tables of CloudKit mirroring that a step carries, and what their rows name: tables in which no row is left out can
-/// stay as they are.
+/// The tables of CloudKit mirroring that a step carries, and what their rows name: tables in which no row is left out
+/// can stay as they are.
 package struct MirroredTables: Sendable {
     /// Tables, their indexes, and whatever else is on them.
     package var objects: [StoreSchema.Object]

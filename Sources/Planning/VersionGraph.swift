@@ -1,4 +1,5 @@
-/// The versions of a history and which follows which: a line by default, with the jumps and detours that the user gives.
+/// The versions of a history and which follows which: a line by default, with the jumps and detours that the user
+/// gives.
 package struct VersionGraph: Hashable, Sendable {
     /// Version names in the history's order.
     package let versions: [String]

@@ -1,5 +1,5 @@
-/// Conditions of many terms as a balanced tree: SQLite bounds the depth of expressions (`ConnectionLimits`), and reads a
-/// chain of terms as deep as it is long.
+/// Conditions of many terms as a balanced tree: SQLite bounds the depth of expressions (`ConnectionLimits`), and reads
+/// a chain of terms as deep as it is long.
 package enum BalancedSQL {
     /// Terms between `AND` or `OR`.
     package static func joined(_ terms: [String], by word: String) -> String { joined(terms[...], word) }

@@ -1,8 +1,8 @@
 /// Text from a store as a message holds it: valid, and not too long.
 ///
 /// SQLite's messages quote names and bytes of the file, and a damaged or hostile file may hold anything, terminal
-/// escape sequences included (InsideCrashSafety §2.1). Whoever shows a message escapes them, once: a terminal needs other
-/// escapes than JSON.
+/// escape sequences included (InsideCrashSafety §2.1). Whoever shows a message escapes them, once: a terminal needs
+/// other escapes than JSON.
 enum EscapedText {
     /// Longest text in bytes that is kept; the rest is cut and marked. Otherwise a `CREATE TABLE` of 500 columns would
     /// fill the report.

@@ -1,11 +1,12 @@
 package import CausewayPlatform
 
-/// The header's count of the transactions that changed a database (https://www.sqlite.org/fileformat2.html#file_change_counter).
+/// The header's count of the transactions that changed a database
+/// (https://www.sqlite.org/fileformat2.html#file_change_counter).
 package enum ChangeCounter {
     /// Sets the count in a file that no connection has open, durably.
     ///
-    /// Both places of it, the count and that for which the number of pages is valid, are in the first 512 bytes. Where a
-    /// power cut leaves one of them alone, SQLite takes the number of pages from the file's length.
+    /// Both places of it, the count and that for which the number of pages is valid, are in the first 512 bytes. Where
+    /// a power cut leaves one of them alone, SQLite takes the number of pages from the file's length.
     ///
     /// - Parameters:
     ///   - counter: the new count. Where the header has it already, nothing is written.

@@ -5,7 +5,8 @@
 /// referred to until the record is finished: the caller keeps their bytes until then.
 ///
 /// The same cells always give the same bytes: integers in the shortest form, reals as given (SQLite itself would store
-/// the real 2.0 in a column of REAL affinity as the integer 2: a caller who wants that passes the integer), NaN as NULL.
+/// the real 2.0 in a column of REAL affinity as the integer 2: a caller who wants that passes the integer), NaN as
+/// NULL.
 @safe
 @usableFromInline package final class RecordWriter {
     /// Mutable state is behind one pointer: properties of a class would cost a runtime exclusivity check for each

@@ -1,7 +1,7 @@
 /// The unit of the pipeline: rows as the file holds them, (rowid, record), in one contiguous buffer, the arena.
 ///
-/// A record is copied or written behind the last one, or it lies inside space that was taken before, such as a leaf page
-/// that was read there (`takeSpace`, `appendRow(rowid:at:length:)`).
+/// A record is copied or written behind the last one, or it lies inside space that was taken before, such as a leaf
+/// page that was read there (`takeSpace`, `appendRow(rowid:at:length:)`).
 ///
 /// Recycled: `removeAll(keepingCapacity:)` keeps the memory, so that a pass allocates only until its batches have grown
 /// to their size. When to close a batch is the caller's decision, by `count` and `byteCount`.

@@ -1,7 +1,7 @@
 /// Where the cells of a pass are in the records of a table's own b-tree.
 ///
-/// Such a record has the table's columns in the order of CREATE TABLE. It holds NULL where the row's key is a column, and
-/// a whole number of a REAL column as an integer; it ends before columns that were added after it was written. A
+/// Such a record has the table's columns in the order of CREATE TABLE. It holds NULL where the row's key is a column,
+/// and a whole number of a REAL column as an integer; it ends before columns that were added after it was written. A
 /// statement's rows need no map: SQLite has done all that, and their n-th cell is the record's n-th.
 @usableFromInline package struct RowMap: Sendable {
     /// One cell of the pass.

@@ -9,8 +9,8 @@ package import CausewayPlatform
 /// generation after that point that end a commit aren't normal: a power loss leaves such a file, and so does damage;
 /// they can't be distinguished.
 ///
-/// Fed frame by frame; keeps a few numbers, and where the newest pages are if that is asked for: some five bytes for a page
-/// of those beside each other, and eight for each frame of the last commit. Linear in the file's bytes.
+/// Fed frame by frame; keeps a few numbers, and where the newest pages are if that is asked for: some five bytes for a
+/// page of those beside each other, and eight for each frame of the last commit. Linear in the file's bytes.
 package struct WriteAheadLogScan {
     /// Bytes of the file's header.
     package static let headerLength = 32

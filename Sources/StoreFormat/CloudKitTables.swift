@@ -23,8 +23,8 @@ package enum CloudKitTables {
     }
 }
 
-/// What the rows of a table of CloudKit mirroring say about the app's entities, by the names of its columns: no document
-/// describes these tables.
+/// What the rows of a table of CloudKit mirroring say about the app's entities, by the names of its columns: no
+/// document describes these tables.
 package struct CloudKitTable {
     package let table: StoreSchema.Table
 

@@ -37,8 +37,8 @@ enum DerivedForm: Hashable {
 
 /// How to compute a derived attribute for existing rows.
 ///
-/// In time that is linear in the rows of both tables, whatever indexes there are: counts come from one grouped scan, and
-/// copies are looked up by Z_PK.
+/// In time that is linear in the rows of both tables, whatever indexes there are: counts come from one grouped scan,
+/// and copies are looked up by Z_PK.
 package struct DerivedValue: Hashable, Sendable {
     package let table: String
     package let column: String

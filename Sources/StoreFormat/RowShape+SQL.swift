@@ -2,9 +2,9 @@ import CausewaySQLite
 
 // The one place where a row shape becomes SQL.
 extension RowShape {
-    /// The statement's text. It reads the table itself: an index may be stale, and has a damaged store's rows with other
-    /// values or not at all; and one in the order of the rows that lacks some cells would cause random access to the table,
-    /// where SQLite's merge sort reads it once.
+    /// The statement's text. It reads the table itself: an index may be stale, and has a damaged store's rows with
+    /// other values or not at all; and one in the order of the rows that lacks some cells would cause random access to
+    /// the table, where SQLite's merge sort reads it once.
     package var sql: String {
         var text = "SELECT " + cells.map(self.text).joined(separator: ", ") + " FROM \(table) AS t NOT INDEXED" + joins
         if !conditions.isEmpty { text += " WHERE " + conditions.map(self.text).joined(separator: " AND ") }
@@ -62,8 +62,8 @@ extension RowShape {
         }
     }
 
-    /// The first link of each key. SQLite sorts them, and finds them through an index that it makes once per statement: the
-    /// store's own may be stale, or not there.
+    /// The first link of each key. SQLite sorts them, and finds them through an index that it makes once per statement:
+    /// the store's own may be stale, or not there.
     private var relatedJoins: String {
         related.enumerated().map { place, key in
             """
@@ -72,8 +72,8 @@ extension RowShape {
         }.joined()
     }
 
-    /// With the places, for which SQLite sorts keys: a window over the rows themselves would sort all of their cells, twice,
-    /// in files as large as the table.
+    /// With the places, for which SQLite sorts keys: a window over the rows themselves would sort all of their cells,
+    /// twice, in files as large as the table.
     private var joins: String {
         relatedJoins
             + positions.enumerated().map { number, cell in

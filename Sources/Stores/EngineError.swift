@@ -11,7 +11,8 @@ package struct EngineError: Error, Sendable, CustomStringConvertible {
     package var state: StoreState
     /// What is left of the work.
     package var work = WorkState.none
-    /// A staging store's fsync failed, or the store is damaged: its pages must be taken as lost, whatever a later fsync says.
+    /// A staging store's fsync failed, or the store is damaged: its pages must be taken as lost, whatever a later fsync
+    /// says.
     package var isFailedSync = false
     /// SQLite found the new store damaged while it wrote: by the disk, by memory, or because its pages are copies.
     package var isDamage = false

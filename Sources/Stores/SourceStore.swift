@@ -12,8 +12,8 @@ package import CausewayStoreFormat
 ///   readers work, writers are told that it is busy (InsideCrashSafety §4.2).
 /// - `staged`: a staging store of an earlier step.
 ///
-/// Sendable although its connections aren't: the reader of a pass uses `connection` while the pass runs, the thread that
-/// runs the migration uses it between passes.
+/// Sendable although its connections aren't: the reader of a pass uses `connection` while the pass runs, the thread
+/// that runs the migration uses it between passes.
 package final class SourceStore: @unchecked Sendable {
     /// How long to wait for another program's lock.
     private static let busyTimeout: Int32 = 5_000
@@ -198,8 +198,8 @@ package final class SourceStore: @unchecked Sendable {
     /// Reads every page and every row's structure; content can't be checked, SQLite has no checksums.
     ///
     /// - Parameters:
-    ///   - tables: in lower case, whose pages others check, with those of their indexes, and with the free pages. If there
-    ///     are any, nothing is said about pages that nobody uses.
+    ///   - tables: in lower case, whose pages others check, with those of their indexes, and with the free pages. If
+    ///     there are any, nothing is said about pages that nobody uses.
     ///   - cancellation: checked before each table.
     /// - Throws: `.sourceData` with what SQLite finds.
     package func checkIntegrity(

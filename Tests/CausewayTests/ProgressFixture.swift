@@ -3,8 +3,8 @@ import CausewayGenerator
 import Foundation
 import Synchronization
 
-/// A store of the first version of `Fixtures/Orchard`, and its migration in batches of a row, so that there is something
-/// to stop.
+/// A store of the first version of `Fixtures/Orchard`, and its migration in batches of a row, so that there is
+/// something to stop.
 final class ProgressFixture {
     static let rows = 400
 
@@ -60,8 +60,8 @@ final class ProgressFixture {
         get throws { try StoreInspection(store: store, models: Self.models).versions }
     }
 
-    /// Whether nothing works on it any more and the original is kept; the store itself isn't opened, since that would drop
-    /// the locks of a migration in this process.
+    /// Whether nothing works on it any more and the original is kept; the store itself isn't opened, since that would
+    /// drop the locks of a migration in this process.
     var isDone: Bool {
         get throws {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)

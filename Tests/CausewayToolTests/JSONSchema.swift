@@ -1,8 +1,8 @@
 import Foundation
 
-/// The schemas of the tool's JSON in `Sources/CausewayTool/Schema`, and a validator for the words that they use: `type`,
-/// `properties`, `required`, `additionalProperties`, `enum`, `const`, `items`, `pattern`, `minimum`, `maximum`, `oneOf`,
-/// `anyOf`, `$ref` to a definition of the same file or another one.
+/// The schemas of the tool's JSON in `Sources/CausewayTool/Schema`, and a validator for the words that they use:
+/// `type`, `properties`, `required`, `additionalProperties`, `enum`, `const`, `items`, `pattern`, `minimum`, `maximum`,
+/// `oneOf`, `anyOf`, `$ref` to a definition of the same file or another one.
 ///
 /// A word that it doesn't know is a fault: a schema never says less here than it seems to.
 struct JSONSchema {

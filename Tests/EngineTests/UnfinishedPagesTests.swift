@@ -4,8 +4,8 @@ import CausewayPreparation
 import Foundation
 import Testing
 
-/// Files of a run that was killed among its pages are damaged, missing or older than others. The next run doesn't verify,
-/// so that nothing but the recovery can find it.
+/// Files of a run that was killed among its pages are damaged, missing or older than others. The next run doesn't
+/// verify, so that nothing but the recovery can find it.
 @Suite("Unfinished pages with damage", .timeLimit(.minutes(60)))
 struct UnfinishedPagesTests {
     /// Where the first run is killed.
@@ -33,8 +33,8 @@ struct UnfinishedPagesTests {
         case otherDatabase, noDatabase
     }
 
-    /// A whole file that is cut within its last page isn't told from one with other content: a crash doesn't do that, and
-    /// no promise covers damage by a disk.
+    /// A whole file that is cut within its last page isn't told from one with other content: a crash doesn't do that,
+    /// and no promise covers damage by a disk.
     private static let cases = Place.allCases.flatMap { place in
         Damage.allCases.filter { $0 != .pagesCutByOneByte || ![.whole, .after].contains(place) }.map { (place, $0) }
     }

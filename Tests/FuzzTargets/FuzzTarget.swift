@@ -1,6 +1,7 @@
 /// A reader of untrusted bytes, to which a fuzzer gives its inputs.
 ///
-/// The ordinary tests replay the committed corpora through the same code (`Tests/FuzzTests`), `.ci/fuzz` runs libFuzzer.
+/// The ordinary tests replay the committed corpora through the same code (`Tests/FuzzTests`), `.ci/fuzz` runs
+/// libFuzzer.
 package enum FuzzTarget: String, CaseIterable, Sendable {
     /// Xcode's XML, the `contents` of an `.xcdatamodel`.
     case modelXML

@@ -4,8 +4,8 @@ import CausewayReliabilityKit
 import Foundation
 import Testing
 
-/// SQLite ignores a failing fsync of the folder after it has made a journal (os_unix.c, `unixSync`), so the engine makes
-/// the journals of its staging stores itself.
+/// SQLite ignores a failing fsync of the folder after it has made a journal (os_unix.c, `unixSync`), so the engine
+/// makes the journals of its staging stores itself.
 @Suite(
     "Journals of staging stores", .timeLimit(.minutes(60)),
     .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))

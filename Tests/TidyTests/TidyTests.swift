@@ -15,6 +15,20 @@ struct TidyTests {
         }
     }
 
+    /// The formatter breaks code at this column, and leaves comments as they are.
+    private static let lastColumn = 120
+
+    @Test("no comment passes column 120, but for rows of tables")
+    func comments() throws {
+        for file in try SourceTree.project.get().files {
+            for (place, line) in file.lines.enumerated() where line.utf8.count > Self.lastColumn {
+                let text = line.drop { $0 == " " }
+                guard text.hasPrefix("//"), !text.hasPrefix("/// |") else { continue }
+                #expect(line.count <= Self.lastColumn, "\(file.path):\(place + 1)")
+            }
+        }
+    }
+
     private static let longestFunction = 60
     private static let mostParameters = 8
 

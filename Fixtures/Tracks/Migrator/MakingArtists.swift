@@ -17,8 +17,8 @@ private struct UnreadableArtists: Error, CustomStringConvertible {
 
 /// At v2: makes an artist for each different id in the tracks' JSON, and links the tracks with theirs.
 ///
-/// The tracks come in batches, which are saved as they end. What is kept in memory is one entry for each artist. A handler
-/// that was interrupted runs again on the rows as they were before it, so nothing has to be found or tidied up.
+/// The tracks come in batches, which are saved as they end. What is kept in memory is one entry for each artist. A
+/// handler that was interrupted runs again on the rows as they were before it, so nothing has to be found or tidied up.
 func makeArtists(in context: ObjectContext) throws {
     let decoder = JSONDecoder()
     var artists: [Int64: ManagedObject] = [:]

@@ -1,7 +1,8 @@
 /// How far a migration is over all of its phases: check, rows, indexes, handlers, validation, verification, swap.
 ///
-/// The plan says how much work each phase is, the run measures how fast it goes, and both together say how long the rest
-/// takes. ``fraction`` never falls. ``remainingSeconds`` may rise where the work turns out to be slower than it began.
+/// The plan says how much work each phase is, the run measures how fast it goes, and both together say how long the
+/// rest takes. ``fraction`` never falls. ``remainingSeconds`` may rise where the work turns out to be slower than it
+/// began.
 public struct MigrationProgress: Hashable, Sendable, Codable {
     /// The part of the whole work that is done, from 0 to 1. It never falls.
     public var fraction = 0.0

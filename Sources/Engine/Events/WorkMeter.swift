@@ -184,9 +184,9 @@ package struct WorkMeter: Sendable {
     /// How much slower than planned this run is: over all, and by kind where that is measured.
     private struct Slowness {
         var all = 1.0
-        /// The same, to tell the time that kinds will take of which nothing is measured. The check is the first to read the
-        /// store, and may have waited for a disk from which nobody reads it again: it counts only where nothing else is
-        /// measured, and then by its root, as nobody knows whether the disk is slow or the machine.
+        /// The same, to tell the time that kinds will take of which nothing is measured. The check is the first to read
+        /// the store, and may have waited for a disk from which nobody reads it again: it counts only where nothing
+        /// else is measured, and then by its root, as nobody knows whether the disk is slow or the machine.
         var ahead = 1.0
         var kinds: [WorkPlan.Kind: Double] = [:]
         /// The part of this run's work that is measured.
@@ -195,8 +195,8 @@ package struct WorkMeter: Sendable {
 
     /// A plan isn't wrong by more than this.
     private static let slownesses = 0.001...10_000.0
-    /// Part of a phase's work that says something about its rate: statements may work long before their first row, pages are
-    /// written from the start. Less counts where nothing else is known.
+    /// Part of a phase's work that says something about its rate: statements may work long before their first row,
+    /// pages are written from the start. Less counts where nothing else is known.
     private static func tellingShare(_ kind: WorkPlan.Kind) -> Double {
         kind == .copying || kind == .rows ? 0.02 : 0.2
     }
@@ -252,8 +252,8 @@ package struct WorkMeter: Sendable {
     /// Part of a phase that counts by time at most.
     private static let mostByTime = 0.95
 
-    /// Seconds of a phase in all, and the part of it that is done. Kinds of which nothing is measured are as much slower
-    /// than planned as `unmeasured` says, by default as all are.
+    /// Seconds of a phase in all, and the part of it that is done. Kinds of which nothing is measured are as much
+    /// slower than planned as `unmeasured` says, by default as all are.
     private func work(
         _ place: Int, _ slowness: Slowness, unmeasured: Double? = nil
     ) -> (seconds: Double, share: Double) {
@@ -268,8 +268,8 @@ package struct WorkMeter: Sendable {
     /// Before this much time and this part of the work nothing is said about the rest.
     private static let silentSeconds = 1.0
     private static let silentPart = 0.02
-    /// Seconds over which the remaining time follows what is measured, and the part of the run that they are at most: what
-    /// a run has told in its first seconds is worth less than what it has measured since.
+    /// Seconds over which the remaining time follows what is measured, and the part of the run that they are at most:
+    /// what a run has told in its first seconds is worth less than what it has measured since.
     private static let smoothing = 3.0
     private static let smoothingPart = 0.2
 

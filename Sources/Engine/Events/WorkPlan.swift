@@ -2,10 +2,11 @@ import CausewayPlanning
 package import CausewayPreparation
 import CausewayStoreFormat
 
-/// How much work each phase of a run is, as far as the plan tells: seconds at rates that one machine has shown. Only their
-/// proportions matter, since a run measures how fast it really is (`WorkMeter`).
+/// How much work each phase of a run is, as far as the plan tells: seconds at rates that one machine has shown. Only
+/// their proportions matter, since a run measures how fast it really is (`WorkMeter`).
 package struct WorkPlan: Hashable, Sendable {
-    /// Kinds of phases, in the order in which a step has them. What statements make comes after rows and indexes of pages.
+    /// Kinds of phases, in the order in which a step has them. What statements make comes after rows and indexes of
+    /// pages.
     package enum Kind: Int, Comparable, CaseIterable, Sendable {
         case check, copying, rows, indexes, statementRows, relationships, validation, statementIndexes, handlers
         case verification, swap
@@ -58,8 +59,8 @@ package struct WorkPlan: Hashable, Sendable {
         static let rereading = 1_000e6
         static let entry = 0.4e-6
         static let statementEntry = 1e-6
-        /// Seconds for a row of mapping models after stage 1: links that are looked up, a hook that does nothing else, links
-        /// of join tables that follow new keys, none; its rules.
+        /// Seconds for a row of mapping models after stage 1: links that are looked up, a hook that does nothing else,
+        /// links of join tables that follow new keys, none; its rules.
         static let lookedUpRow = 20e-6
         static let calledRow = 1e-6
         static let joinedRow = 4.5e-6

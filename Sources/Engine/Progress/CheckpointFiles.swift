@@ -2,11 +2,11 @@ import CausewayCheckpoint
 import CausewayPlatform
 import CausewayStores
 
-/// The checkpoint files of one step: copies of the progress for `causeway status`, and segments with what would be too long
-/// for it (InsideCrashSafety §§4.1, 4.3).
+/// The checkpoint files of one step: copies of the progress for `causeway status`, and segments with what would be too
+/// long for it (InsideCrashSafety §§4.1, 4.3).
 ///
-/// Both are useless without the progress, which names the valid ones. While a copy is made or pages are written, the newest whole
-/// checkpoint is the progress itself (InsideTheHouse §4).
+/// Both are useless without the progress, which names the valid ones. While a copy is made or pages are written, the
+/// newest whole checkpoint is the progress itself (InsideTheHouse §4).
 final class CheckpointFiles {
     private let work: String
     private let step: Int

@@ -3,9 +3,9 @@ import CausewayPlatform
 import CausewaySQLite
 import CausewayStores
 
-/// Where a step's progress is kept: a table of one row in the store that the step makes. What is in the store and what the
-/// row says are committed together (InsideCrashSafety §4.3). Only the ledger knows that it is a row. While pages are
-/// written, checkpoint files are newer than it (InsideTheHouse §4).
+/// Where a step's progress is kept: a table of one row in the store that the step makes. What is in the store and what
+/// the row says are committed together (InsideCrashSafety §4.3). Only the ledger knows that it is a row. While pages
+/// are written, checkpoint files are newer than it (InsideTheHouse §4).
 struct ProgressRow {
     /// Not an entity's table, which would begin with Z.
     private static let table = "zz_causeway_progress"

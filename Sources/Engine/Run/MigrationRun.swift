@@ -6,8 +6,8 @@ import CausewayStores
 
 /// One run; knows how far it came, and so what becomes of the work when it fails.
 ///
-/// In place and with `--output` it is the same run. What differs is how the source is held, and how the new store gets its
-/// name: `MigrationRun+InPlace` and `MigrationRun+Output`.
+/// In place and with `--output` it is the same run. What differs is how the source is held, and how the new store gets
+/// its name: `MigrationRun+InPlace` and `MigrationRun+Output`.
 struct MigrationRun {
     let migration: Migration
     let source: StoreLocation
@@ -87,7 +87,8 @@ struct MigrationRun {
         return nil
     }
 
-    /// What the store is before it is opened, so that no lock on it is dropped; nil for what is no file, and is refused.
+    /// What the store is before it is opened, so that no lock on it is dropped; nil for what is no file, and is
+    /// refused.
     private func identityOfFile() throws(EngineError) -> SourceIdentity? {
         let status = try EngineError.at(source.path) { try Files.statusIfExists(source.path) }
         guard status?.kind == .regular else { return nil }
@@ -152,7 +153,8 @@ struct MigrationRun {
         if store.isWAL { true } else { try originalMode.isNoted() }
     }
 
-    /// `identity` is that of a source to which others may write, as it was before it was opened; nil for one that is owned.
+    /// `identity` is that of a source to which others may write, as it was before it was opened; nil for one that is
+    /// owned.
     mutating func migrate(
         _ store: SourceStore, _ identity: SourceIdentity?, _ found: UnfinishedWork, _ descriptor: StoreDescriptor,
         _ directory: borrowing WorkDirectory

@@ -76,8 +76,8 @@ package struct BackupRollback {
         return outcome
     }
 
-    /// Removes the copies of sidecars. A store that can't be read keeps those of its journals: playing them into it may have
-    /// been what broke it.
+    /// Removes the copies of sidecars. A store that can't be read keeps those of its journals: playing them into it may
+    /// have been what broke it.
     private func settle(_ sidecars: SidecarCopies, _ journals: [String], _ outcome: inout RollbackOutcome) {
         do throws(EngineError) {
             if let kept = outcome.keptAt {

@@ -7,8 +7,8 @@ import CausewayStores
 /// Reads the tables again whose rows were spliced, and compares count and digest of their records with those of the
 /// records that were packed. So every page, from the roots down, is on the disk as it was meant.
 ///
-/// Done when the tables are finished and no connection is open: what comes later may change rows, as handlers do. Tables
-/// that were read to sort their indexes have been read before the last of these were written.
+/// Done when the tables are finished and no connection is open: what comes later may change rows, as handlers do.
+/// Tables that were read to sort their indexes have been read before the last of these were written.
 struct RecordRecheck {
     /// The schema of the new store.
     let schema: StoreSchema

@@ -7,9 +7,9 @@ import CausewayStores
 /// The structure of a new store's pages and rows, as SQLite finds it: table by table, on several connections at once.
 ///
 /// A check of single tables says nothing about pages that no tree uses. Where the file has a pointer map it compares
-/// every page of a tree with it, so that no two trees can have the same page, and beside it the trees' pages are counted,
-/// so that none is without an owner; other files are checked as wholes, on one connection. Trees whose pages were read
-/// before, and kept since, are left out.
+/// every page of a tree with it, so that no two trees can have the same page, and beside it the trees' pages are
+/// counted, so that none is without an owner; other files are checked as wholes, on one connection. Trees whose pages
+/// were read before, and kept since, are left out.
 struct StagingStructure {
     let path: String
     /// Also compares indexes with rows, as `full` does.

@@ -1,8 +1,8 @@
 import CausewaySQLiteFile
 import CausewayStoreFormat
 
-/// The entities of a damaged store of which no model is known, as Z_PRIMARYKEY lists them. Where it doesn't list them all,
-/// the tables say which there are: their names, in the order of Z_ENT, and the numbers in their rows.
+/// The entities of a damaged store of which no model is known, as Z_PRIMARYKEY lists them. Where it doesn't list them
+/// all, the tables say which there are: their names, in the order of Z_ENT, and the numbers in their rows.
 struct SalvagedEntities {
     /// By Z_ENT − 1, like the others.
     private(set) var names: [String] = []

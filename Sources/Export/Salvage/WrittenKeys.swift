@@ -10,8 +10,8 @@ package enum SalvagedLeaf: Hashable {
 
 /// The keys of a table whose rows were written, and the leaves that these are on, as far as there is room for them.
 ///
-/// Rows of a leaf have successive keys, so that a leaf takes a few bytes, not a row. Damaged keys lie between others and
-/// take more.
+/// Rows of a leaf have successive keys, so that a leaf takes a few bytes, not a row. Damaged keys lie between others
+/// and take more.
 package struct WrittenKeys {
     /// Keys that are on one leaf if they were written at all.
     private struct Run {

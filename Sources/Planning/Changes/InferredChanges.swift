@@ -2,8 +2,8 @@ import CausewayExpressions
 package import CausewayMapping
 package import CausewayModel
 
-/// What an inferred step changes, entity by entity and property by property: the mapping's decisions in the words of the
-/// two models. A property is named once, by the entity that declares it in the new version.
+/// What an inferred step changes, entity by entity and property by property: the mapping's decisions in the words of
+/// the two models. A property is named once, by the entity that declares it in the new version.
 package struct InferredChanges {
     let step: Int
     let mapping: MappingModel

@@ -1,8 +1,8 @@
 package import CausewayMapping
 package import CausewayModel
 
-/// What one inferred step drops of the store's content: nothing is dropped silently. Content that a step in between added
-/// isn't a loss.
+/// What one inferred step drops of the store's content: nothing is dropped silently. Content that a step in between
+/// added isn't a loss.
 package struct LossReport {
     package private(set) var losses: [Loss] = []
     private var told: Set<Loss.Kind> = []

@@ -1,8 +1,8 @@
 package import CausewayMapping
 package import CausewayModel
 
-/// What a step with mapping models drops of the store's content: rows that none of them reads, and properties of the rows
-/// that are read which none of their expressions reads. A policy may read those.
+/// What a step with mapping models drops of the store's content: rows that none of them reads, and properties of the
+/// rows that are read which none of their expressions reads. A policy may read those.
 package struct MappedLosses {
     package private(set) var losses: [Loss] = []
 
@@ -103,8 +103,8 @@ package struct MappedLosses {
         }
     }
 
-    /// Both sides of a relationship are one set of links: they are kept if either is read. Links that are dropped with the
-    /// rows at their other end are told with these.
+    /// Both sides of a relationship are one set of links: they are kept if either is read. Links that are dropped with
+    /// the rows at their other end are told with these.
     private mutating func appendLinks() {
         var told: Set<[String]> = []
         for owner in source.entitiesInStoreOrder() {

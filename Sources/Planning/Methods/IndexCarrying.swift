@@ -9,12 +9,12 @@ package struct CarriedEntries: Hashable, Sendable {
     package var renumberings: [KeptTable.Renumbering]
 }
 
-/// Finds the indexes of the source that have the same entries as those of rebuilt tables: the rows keep their rowids, and
-/// the columns of the key their values, or get other numbers in the same order and of the same size.
+/// Finds the indexes of the source that have the same entries as those of rebuilt tables: the rows keep their rowids,
+/// and the columns of the key their values, or get other numbers in the same order and of the same size.
 struct IndexCarrying {
     private let indexes: SourceIndexes
-    /// Whether the source's format is one below 4, which writes the integers 0 and 1 otherwise and ignores that a column
-    /// descends (https://www.sqlite.org/fileformat2.html#schemaformat): a new index has other bytes.
+    /// Whether the source's format is one below 4, which writes the integers 0 and 1 otherwise and ignores that a
+    /// column descends (https://www.sqlite.org/fileformat2.html#schemaformat): a new index has other bytes.
     private let isOldFormat: Bool
 
     init(of source: SourceIndexes, isOldFormat: Bool) {
@@ -56,8 +56,8 @@ struct IndexCarrying {
         return (CarriedEntries(index: found, renumberings: changes), nil)
     }
 
-    /// The source's column whose cells all rows carry into this one, and the numbers that change in it; nil where there is
-    /// none.
+    /// The source's column whose cells all rows carry into this one, and the numbers that change in it; nil where there
+    /// is none.
     private func origin(of name: String, in pass: RowPass) -> (name: String, numbers: [Int64: Int64])? {
         guard let column = pass.destinationColumns.firstIndex(where: { $0.lowercased() == name.lowercased() }),
             let found = carried(column, of: pass).map({ ($0, [:]) }) ?? entities(column, of: pass),
@@ -66,8 +66,8 @@ struct IndexCarrying {
         return (origin.name, found.1)
     }
 
-    /// The cell with the entities of the rows, and those that get other numbers; nil for other columns, also where links
-    /// have their targets' entities: some may end.
+    /// The cell with the entities of the rows, and those that get other numbers; nil for other columns, also where
+    /// links have their targets' entities: some may end.
     private func entities(_ column: Int, of pass: RowPass) -> (Int, [Int64: Int64])? {
         guard let fate = ColumnFate(column, of: pass), let cell = fate.cell, cell == pass.discriminator else {
             return nil

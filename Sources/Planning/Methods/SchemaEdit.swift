@@ -1,6 +1,7 @@
 package import CausewayStoreFormat
 
-/// What becomes of the source's schema in a copy of it: trees that stay get the new store's texts, all other objects go.
+/// What becomes of the source's schema in a copy of it: trees that stay get the new store's texts, all other objects
+/// go.
 package struct SchemaEdit: Hashable, Sendable {
     /// A table or index that stays.
     package struct Kept: Hashable, Sendable {

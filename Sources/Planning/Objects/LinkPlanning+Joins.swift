@@ -18,8 +18,8 @@ extension LinkPlanning {
     /// Whether a join table takes the source's links as they are.
     func isCopied(_ table: JoinTable) -> Bool { copied(table) != nil }
 
-    /// What a property mapping carries completely: its mapping keeps keys, and every row at the other end has one result,
-    /// with its key.
+    /// What a property mapping carries completely: its mapping keeps keys, and every row at the other end has one
+    /// result, with its key.
     private struct PlainReading {
         /// Of the source, with the entity that declares it.
         let relationship: String
@@ -57,8 +57,8 @@ extension LinkPlanning {
         return result
     }
 
-    /// Every mapping that sets the naming side must read the same many-to-many, and both ends keep their keys. Mappings that
-    /// set the other end must read the same links, and all of them: whichever is set later would win.
+    /// Every mapping that sets the naming side must read the same many-to-many, and both ends keep their keys. Mappings
+    /// that set the other end must read the same links, and all of them: whichever is set later would win.
     private func findCopied(_ table: JoinTable) -> Set<Int>? {
         let own = setters(of: table.relationship, of: table.owner)
         let read = own.compactMap { plainReading($0) }

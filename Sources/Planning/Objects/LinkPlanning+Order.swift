@@ -3,8 +3,8 @@ import CausewayExpressions
 import CausewayMapping
 import CausewayModel
 
-/// Core Data sets relationships mapping by mapping, and the later setting wins, also over the other end's. Which settings
-/// of stage 2 can be left out, and which keys may come with their rows although others set the other end.
+/// Core Data sets relationships mapping by mapping, and the later setting wins, also over the other end's. Which
+/// settings of stage 2 can be left out, and which keys may come with their rows although others set the other end.
 extension LinkPlanning {
     /// A property mapping that sets a relationship.
     struct Setter {
@@ -81,8 +81,8 @@ extension LinkPlanning {
         return result
     }
 
-    /// Whether the rows at the other end say the same as an ordered to-many, all of them: then they bring their places in the
-    /// source's order. A row that came later would be the last.
+    /// Whether the rows at the other end say the same as an ordered to-many, all of them: then they bring their places
+    /// in the source's order. A row that came later would be the last.
     private func areInOrder(_ setters: [Setter]) -> Bool {
         guard let first = setters.first,
             case .toMany(let to)? = place(
@@ -109,8 +109,8 @@ extension LinkPlanning {
         }
     }
 
-    /// Whether setting a to-many changes what its members' own mappings make of the links. `isLate` says that others have
-    /// set members before, which this one may set back.
+    /// Whether setting a to-many changes what its members' own mappings make of the links. `isLate` says that others
+    /// have set members before, which this one may set back.
     private func acts(_ setter: Setter, after isLate: Bool) -> Bool {
         let index = setter.mapping
         let mapping = planner.entities[index].mapping.mapping
@@ -143,8 +143,8 @@ extension LinkPlanning {
         return destination.schema.model.relationship(setter.property.name, of: entity)?.owner ?? entity
     }
 
-    /// Whether a to-one holds the same links as the to-many at its other end, and leads back to the rows of that mapping, not
-    /// only of others.
+    /// Whether a to-one holds the same links as the to-many at its other end, and leads back to the rows of that
+    /// mapping, not only of others.
     private func agrees(_ own: Setter, with reading: Reading, _ to: ToManyStorage, of index: Int) -> Bool {
         let mapping = planner.entities[index].mapping.mapping
         guard planner.keeping[index] == .always, let mine = source.number(of: mapping.sourceEntity),
@@ -160,8 +160,8 @@ extension LinkPlanning {
 
     // MARK: - To-ones
 
-    /// Whether the other end of a to-one is set before, or by the same mapping: what comes with the rows would be changed by
-    /// what Core Data has done before it.
+    /// Whether the other end of a to-one is set before, or by the same mapping: what comes with the rows would be
+    /// changed by what Core Data has done before it.
     func isOvertaken(_ to: ToOneStorage, of index: Int) -> Bool {
         guard let inverse = to.relationship.inverse, to.oneToOneInverse == nil else { return false }
         return acting(on: inverse, of: to.relationship.destination).contains { $0 <= index }
@@ -180,8 +180,8 @@ extension LinkPlanning {
 
     // MARK: - Places
 
-    /// Whether a row's place in an ordered to-many is that of its source: where the to-many's own mappings take over the
-    /// order. Otherwise the row comes after those that are set before it.
+    /// Whether a row's place in an ordered to-many is that of its source: where the to-many's own mappings take over
+    /// the order. Otherwise the row comes after those that are set before it.
     func isOrderTaken(over link: CarriedLink) -> Bool {
         guard link.from.orderColumn != nil, link.to.orderColumn != nil, let inverse = link.to.relationship.inverse
         else {
@@ -191,8 +191,8 @@ extension LinkPlanning {
         return !setters(of: inverse, of: kind).isEmpty && acting(on: inverse, of: kind).isEmpty
     }
 
-    /// Whether the places of a to-one's rows follow from the order in which the rows are made: they are the source's, or
-    /// all rows before get new ones, too.
+    /// Whether the places of a to-one's rows follow from the order in which the rows are made: they are the source's,
+    /// or all rows before get new ones, too.
     func isInOrder(_ setter: Setter, _ link: CarriedLink) -> Bool {
         guard link.to.orderColumn != nil, let inverse = link.to.relationship.inverse else { return true }
         let kind = link.to.relationship.destination

@@ -10,7 +10,8 @@ struct LinkPlanning {
     var source: StorageMap { planner.source }
     var destination: StorageMap { planner.destination }
 
-    /// What a relationship mapping in one of Core Data's two forms reads: a source relationship, through one mapping or any.
+    /// What a relationship mapping in one of Core Data's two forms reads: a source relationship, through one mapping or
+    /// any.
     struct Reading {
         var relationship: String
         /// nil: any mapping whose result fits.
@@ -176,8 +177,8 @@ struct LinkPlanning {
         return CarriedLink(from: from, to: to, targets: targets)
     }
 
-    /// Whether the mapping `target` carries the inverse of a source to-one into the destination's property `inverse`, back to
-    /// the rows of the mapping `index`.
+    /// Whether the mapping `target` carries the inverse of a source to-one into the destination's property `inverse`,
+    /// back to the rows of the mapping `index`.
     private func mirrors(_ inverse: Int, _ from: ToOneStorage, in target: Int, of index: Int) -> Bool {
         let name = destination.schema.names[inverse]
         let mapping = planner.entities[target].mapping.mapping

@@ -6,8 +6,8 @@ import CausewayStores
 /// - Stores alone: each has one version in its cache, and they follow each other as given.
 /// - Two that have more than half of the smaller one's entities in common, by name, hold versions of one model. Their
 ///   versions make one line: in the order of each bundle, and where no bundle says more, in the order given.
-/// - What doesn't hold versions of the same model is a part of it: the parts are merged, version by version, into models
-///   that have the entities of all.
+/// - What doesn't hold versions of the same model is a part of it: the parts are merged, version by version, into
+///   models that have the entities of all.
 struct SeveralModels {
     private let given: [GivenModels]
 

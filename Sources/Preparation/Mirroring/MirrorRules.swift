@@ -1,8 +1,9 @@
 import CausewayMapping
 import CausewayModel
 
-/// What a step may not do to a store that CloudKit mirrors. A CloudKit schema in production only grows: there are no new
-/// names and no new types for what is there, and a record's type is its root entity's name (InsideCoreDataMigration §11).
+/// What a step may not do to a store that CloudKit mirrors. A CloudKit schema in production only grows: there are no
+/// new names and no new types for what is there, and a record's type is its root entity's name (InsideCoreDataMigration
+/// §11).
 ///
 /// What is removed here stays in the cloud, and so may be removed.
 struct MirrorRules {
@@ -29,8 +30,8 @@ struct MirrorRules {
         return found.sorted()
     }
 
-    /// Reasons against what an earlier version had, too: the cloud still has it as it was. `earlier` are the versions of
-    /// the path before the step's source, the oldest first.
+    /// Reasons against what an earlier version had, too: the cloud still has it as it was. `earlier` are the versions
+    /// of the path before the step's source, the oldest first.
     func returns(after earlier: [ManagedObjectModel]) -> [String] {
         var found: Set<String> = []
         for entity in step.destination.entities.keys {

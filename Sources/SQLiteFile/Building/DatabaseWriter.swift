@@ -5,8 +5,8 @@ package import CausewayPlatform
 ///
 /// Stock SQLite makes the file, with its schema and empty trees, and closes it; no connection to it is open while a
 /// writer is. Numbers skip the pages that are the file's own: pointer-map pages and the pending-byte page. The header
-/// keeps its first page count, and the first list of free pages, until `finish`: before that, SQLite sees the file as it
-/// made it.
+/// keeps its first page count, and the first list of free pages, until `finish`: before that, SQLite sees the file as
+/// it made it.
 ///
 /// After a throw the file isn't usable: build it anew, or go on from the last state.
 package struct DatabaseWriter: ~Copyable {
@@ -53,15 +53,15 @@ package struct DatabaseWriter: ~Copyable {
     /// Starts on a file as SQLite made it.
     ///
     /// - Parameter file: open for reading and writing.
-    /// - Throws: `.unsuitable` for a file that isn't a database, is in WAL mode, has bytes reserved at the end of pages,
-    ///   another length than its header says, or a broken list of free pages.
+    /// - Throws: `.unsuitable` for a file that isn't a database, is in WAL mode, has bytes reserved at the end of
+    ///   pages, another length than its header says, or a broken list of free pages.
     package init(_ file: consuming OpenFile) throws(PageBuildError) {
         let header = try NewFileHeader(of: file)
         try self.init(file, header.startingState(fileSize: Self.size(of: file)), isResumed: false)
     }
 
-    /// Goes on from a state, also after `finish`, as long as SQLite hasn't changed the file; its pages from `nextPage` on,
-    /// and free pages from `nextFreePage` on, don't count and are written again.
+    /// Goes on from a state, also after `finish`, as long as SQLite hasn't changed the file; its pages from `nextPage`
+    /// on, and free pages from `nextFreePage` on, don't count and are written again.
     ///
     /// - Throws: `.badState` where the file has another page size or auto-vacuum mode, another list of free pages, or
     ///   lacks other pages than free ones.
@@ -214,8 +214,8 @@ package struct DatabaseWriter: ~Copyable {
         }
     }
 
-    /// Makes the file a whole database again: pointer map, list of free pages, length, header. Closes it. Free pages at the
-    /// file's end are cut off.
+    /// Makes the file a whole database again: pointer map, list of free pages, length, header. Closes it. Free pages at
+    /// the file's end are cut off.
     ///
     /// - Parameter syncs: whether to return only when the file is on the medium.
     /// - Throws: `.file` where writing failed.

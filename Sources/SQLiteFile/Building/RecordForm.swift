@@ -1,8 +1,8 @@
 /// The form that rows take in the records of a table's own b-tree: the inverse of `RowMap`.
 ///
-/// A row that a pass has made has its cells in the order of the pass, the key among them, and numbers as they were made.
-/// A record of the table has the columns in the order of CREATE TABLE, NULL in place of the rowid's column, and a whole
-/// number in a numeric column as an integer (https://www.sqlite.org/datatype3.html#type_affinity,
+/// A row that a pass has made has its cells in the order of the pass, the key among them, and numbers as they were
+/// made. A record of the table has the columns in the order of CREATE TABLE, NULL in place of the rowid's column, and a
+/// whole number in a numeric column as an integer (https://www.sqlite.org/datatype3.html#type_affinity,
 /// https://www.sqlite.org/fileformat2.html#record_format).
 package struct RecordForm: Sendable {
     /// What a column of the table holds.
@@ -101,8 +101,8 @@ package final class RecordFormer {
 
     /// The integer that SQLite stores for a real; nil where it stores the real.
     ///
-    /// NUMERIC takes every integer but the least (vdbemem.c, `sqlite3VdbeIntegerAffinity`); REAL those that need at most
-    /// six bytes, since more would save nothing (vdbe.c, `OP_MakeRecord`).
+    /// NUMERIC takes every integer but the least (vdbemem.c, `sqlite3VdbeIntegerAffinity`); REAL those that need at
+    /// most six bytes, since more would save nothing (vdbe.c, `OP_MakeRecord`).
     package static func stored(_ real: Double, as form: RecordForm.Numbers) -> Int64? {
         guard let integer = Int64(exactly: real), form != .asMade, integer != .min else { return nil }
         return form == .numeric || SerialType.integer(integer).length < 8 ? integer : nil

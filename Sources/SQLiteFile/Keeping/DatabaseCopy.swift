@@ -1,17 +1,18 @@
 internal import CausewayPlatform
 
-/// A copy of a database in which some trees keep their pages, some are patched, and all others are empty: a valid database
-/// for stock SQLite once every chunk is copied (and long records are patched), and the same bytes for any order of chunks.
+/// A copy of a database in which some trees keep their pages, some are patched, and all others are empty: a valid
+/// database for stock SQLite once every chunk is copied (and long records are patched), and the same bytes for any
+/// order of chunks.
 ///
-/// A chunk's bytes follow from the source and the plan alone: a chunk can be copied twice, by any thread, also by a later
-/// run. The copy isn't a database before all of them are.
+/// A chunk's bytes follow from the source and the plan alone: a chunk can be copied twice, by any thread, also by a
+/// later run. The copy isn't a database before all of them are.
 ///
 /// In the copy:
 /// - the roots of freed trees are empty leaves, and all freed pages are on the list of free pages and hold zeros, as
 ///   holes where the file system has such;
 /// - the file isn't in WAL mode, and the change counter is 1;
-/// - auto_vacuum is incremental where it was full: else SQLite would fill the free pages with others at its first commit.
-///   `PRAGMA auto_vacuum = FULL` at the end makes it full again.
+/// - auto_vacuum is incremental where it was full: else SQLite would fill the free pages with others at its first
+///   commit. `PRAGMA auto_vacuum = FULL` at the end makes it full again.
 ///
 /// Sendable: nothing changes here after `init`.
 package final class DatabaseCopy: Sendable {
@@ -97,8 +98,8 @@ package final class DatabaseCopy: Sendable {
     /// Copies a chunk.
     ///
     /// - Parameter chunk: 0 and up to `chunkCount`.
-    /// - Returns: what was found and overwritten in it; each chunk counts once. Of trees that are only read, nothing where
-    ///   the copy is a clone.
+    /// - Returns: what was found and overwritten in it; each chunk counts once. Of trees that are only read, nothing
+    ///   where the copy is a clone.
     /// - Throws: what is damaged in the source's patched pages or doesn't fit the patch; what can't be read or written.
     package func copy(_ chunk: Int) throws(PageCopyError) -> PatchCounts {
         let maker = CopiedPages(source, plan, isClone: isClone)
@@ -119,8 +120,8 @@ package final class DatabaseCopy: Sendable {
         counts.trees[..<plan.firstRead].contains { $0.longRecords > 0 }
     }
 
-    /// Patches what of a chunk's records lies on overflow pages. Needed where `hasLongRecords` says so, once all chunks are
-    /// copied; like `copy`, it can be done twice and by any thread.
+    /// Patches what of a chunk's records lies on overflow pages. Needed where `hasLongRecords` says so, once all chunks
+    /// are copied; like `copy`, it can be done twice and by any thread.
     ///
     /// - Parameter chunk: 0 and up to `chunkCount`.
     /// - Throws: as `copy`.

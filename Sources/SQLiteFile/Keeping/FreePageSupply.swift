@@ -1,8 +1,8 @@
 /// The free pages of a file under construction: its trees get them first, ascending.
 ///
-/// The pages that hold the list aren't given: so the list can be read again from the file by a run that goes on, whatever
-/// was written meanwhile, and a position is all that must be saved. A few others, enough for the list of what is left,
-/// are held back. Together that is one page in 500 of pages with 4,096 bytes.
+/// The pages that hold the list aren't given: so the list can be read again from the file by a run that goes on,
+/// whatever was written meanwhile, and a position is all that must be saved. A few others, enough for the list of what
+/// is left, are held back. Together that is one page in 500 of pages with 4,096 bytes.
 struct FreePageSupply: Sendable {
     private let list: Freelist
     /// Pages held back for the list of what is left.
@@ -46,8 +46,8 @@ struct FreePageSupply: Sendable {
 
     /// What is left when the file is complete: free pages at its end are cut off, of all others there is a new list.
     ///
-    /// Pages that hold the old list stay in the file as they are, and the new one is elsewhere: until SQLite changes the
-    /// file, a run that goes on from an earlier state finds the old list.
+    /// Pages that hold the old list stay in the file as they are, and the new one is elsewhere: until SQLite changes
+    /// the file, a run that goes on from an earlier state finds the old list.
     ///
     /// - Parameters:
     ///   - pageCount: pages of the file so far.

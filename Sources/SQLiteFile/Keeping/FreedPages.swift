@@ -1,5 +1,5 @@
-/// The pages of trees that a copy doesn't keep, and those that are free already: all become free in the copy, but for the
-/// trees' roots, which become roots of empty trees.
+/// The pages of trees that a copy doesn't keep, and those that are free already: all become free in the copy, but for
+/// the trees' roots, which become roots of empty trees.
 ///
 /// Finding them costs what these trees cost; the others aren't read.
 package struct FreedPages: Sendable {
@@ -33,8 +33,8 @@ package struct FreedPages: Sendable {
         try check(old, against: file)
     }
 
-    /// Compares the kinds of pages with the pointer map, which has one entry a page: a page that is free here and is part
-    /// of a kept tree shows.
+    /// Compares the kinds of pages with the pointer map, which has one entry a page: a page that is free here and is
+    /// part of a kept tree shows.
     private func check(_ old: Freelist, against file: PageFile) throws(PageReadError) {
         let numbering = file.layout.numbering
         guard numbering.isAutoVacuum else { return }

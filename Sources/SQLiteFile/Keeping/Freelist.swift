@@ -1,5 +1,5 @@
-/// The list of a database's free pages (https://www.sqlite.org/fileformat2.html#the_freelist): trunk pages, each with the
-/// number of the next one and the numbers of free pages, its leaves.
+/// The list of a database's free pages (https://www.sqlite.org/fileformat2.html#the_freelist): trunk pages, each with
+/// the number of the next one and the numbers of free pages, its leaves.
 struct Freelist {
     /// Pages that hold the list.
     private(set) var trunks: PageSet
@@ -13,7 +13,8 @@ struct Freelist {
     ///   - count: free pages, as the header says.
     ///   - layout: of the file.
     ///   - read: gives a page's bytes.
-    /// - Throws: `.badPageNumber`, `.usedTwice` also for a list that runs in a circle, `.badFreeTrunk`, `.badFreeCount`.
+    /// - Throws: `.badPageNumber`, `.usedTwice` also for a list that runs in a circle, `.badFreeTrunk`,
+    ///   `.badFreeCount`.
     init(
         first: Int, count: Int, _ layout: FreelistBounds, read: (Int) throws(PageReadError) -> [UInt8]
     ) throws(PageReadError) {

@@ -1,5 +1,5 @@
-/// Overwrites integers in the pages of patched trees, one page after another; in overflow pages in a second pass, when all
-/// pages are copied: an overflow page may lie in any chunk.
+/// Overwrites integers in the pages of patched trees, one page after another; in overflow pages in a second pass, when
+/// all pages are copied: an overflow page may lie in any chunk.
 ///
 /// Used by one thread; allocates nothing for a page, or for a row whose integers lie on it.
 @safe

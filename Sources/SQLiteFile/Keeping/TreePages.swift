@@ -10,8 +10,8 @@ package struct TreeRoot: Hashable, Sendable {
     }
 }
 
-/// Claims all pages of b-trees: interior pages, leaves and overflow pages, checked as the readers check them. Rows aren't
-/// looked at.
+/// Claims all pages of b-trees: interior pages, leaves and overflow pages, checked as the readers check them. Rows
+/// aren't looked at.
 struct TreePages {
     private let file: PageFile
     private let claims: PageClaims

@@ -44,9 +44,9 @@ extension TreePath {
 
 /// When a batch is full, and what can be read ahead for it.
 ///
-/// Counts leaves whole, when all their rows are in the batch, and payloads where they are assembled from overflow pages.
-/// So where a batch ends follows from its first row, the limits and the tree alone, and its memory is bounded even where
-/// leaves are almost empty.
+/// Counts leaves whole, when all their rows are in the batch, and payloads where they are assembled from overflow
+/// pages. So where a batch ends follows from its first row, the limits and the tree alone, and its memory is bounded
+/// even where leaves are almost empty.
 struct BatchRoom {
     private let rows: Int
     private let bytes: Int

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Which pages of a file were already read as part of a tree: one bit a page.
 ///
-/// Shared by all readers that go through a file once, so that a page which two trees use, or one tree twice, is an error;
-/// a loop of pages then ends too. A second pass over the same tree needs new claims.
+/// Shared by all readers that go through a file once, so that a page which two trees use, or one tree twice, is an
+/// error; a loop of pages then ends too. A second pass over the same tree needs new claims.
 ///
 /// Sendable: the words are atomic and the pointer never changes.
 @safe

@@ -1,8 +1,8 @@
 /// Reads a table's b-tree from its root page: rows in the order of their rowids, as SQLite's SELECT gives them.
 ///
 /// Leaves are read into the batch, and records lie where they were read. Checked, as strictly as `PRAGMA quick_check`:
-/// every page's kind, header, cells and free blocks, that rowids ascend within what the pages above say, that all leaves
-/// are equally deep, overflow chains, and that no page is used twice. Memory: the interior pages of one path.
+/// every page's kind, header, cells and free blocks, that rowids ascend within what the pages above say, that all
+/// leaves are equally deep, overflow chains, and that no page is used twice. Memory: the interior pages of one path.
 ///
 /// Used by one thread at a time.
 package struct TableReader: ~Copyable {
@@ -29,8 +29,9 @@ package struct TableReader: ~Copyable {
 
     /// Appends rows, (rowid, record), until a limit is reached.
     ///
-    /// A batch may end within a leaf; the next one then begins there. Where batches end follows from the tree, the first
-    /// row and the limits alone: a reader that begins after a batch's last row makes the same batches from there on.
+    /// A batch may end within a leaf; the next one then begins there. Where batches end follows from the tree, the
+    /// first row and the limits alone: a reader that begins after a batch's last row makes the same batches from there
+    /// on.
     ///
     /// - Parameters:
     ///   - batch: usually empty.

@@ -1,7 +1,7 @@
 /// Entries in memory, up to a number of bytes: collected in the order of rowids, then sorted.
 ///
-/// One block of memory: the entries from its beginning on, their slots from its end downwards, and between them room for
-/// as many slots again, which sorting needs.
+/// One block of memory: the entries from its beginning on, their slots from its end downwards, and between them room
+/// for as many slots again, which sorting needs.
 @safe
 struct EntryBuffer: ~Copyable {
     private let order: EntryOrder

@@ -1,7 +1,7 @@
 /// Forms the entries of an index from the records of its table: the cells of the key as they are stored, and the rowid.
 ///
-/// The bytes are those of CREATE INDEX: a whole number in a REAL column stays the integer that it is stored as. Integers
-/// that aren't stored in their shortest form, which old versions and other programs write, get it.
+/// The bytes are those of CREATE INDEX: a whole number in a REAL column stays the integer that it is stored as.
+/// Integers that aren't stored in their shortest form, which old versions and other programs write, get it.
 ///
 /// One per worker. It allocates nothing per entry.
 @safe

@@ -1,6 +1,7 @@
 /// Brings sorted entries, which lie anywhere in the buffer, together, some at a time.
 ///
-/// Read one by one, each would wait for the memory; copied in a loop that does nothing else, many are waited for at once.
+/// Read one by one, each would wait for the memory; copied in a loop that does nothing else, many are waited for at
+/// once.
 @safe
 struct EntryStaging: ~Copyable {
     private let bytes: UnsafeMutableRawPointer

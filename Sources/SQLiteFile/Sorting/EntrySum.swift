@@ -1,5 +1,5 @@
-/// How many entries an index has, or rows a table, and a digest of them that doesn't depend on their order: the sum of a
-/// 128-bit hash of each entry's bytes, or of each rowid and record.
+/// How many entries an index has, or rows a table, and a digest of them that doesn't depend on their order: the sum of
+/// a 128-bit hash of each entry's bytes, or of each rowid and record.
 ///
 /// Sums of parts merge in any grouping. The mixing is wyhash's, as in the digests of rows: it finds what bugs, crashes
 /// and failing hardware change, and doesn't protect against a deliberate collision.

@@ -1,7 +1,7 @@
 /// What of a table's rows an index holds, and in which order: its columns, without the rowid that ends every entry.
 ///
-/// For indexes on columns with BINARY collation, over all rows. Expressions, other collations and WHERE are the caller's
-/// to refuse; so is a DESC in a file of a schema format below 4, where SQLite ignores it.
+/// For indexes on columns with BINARY collation, over all rows. Expressions, other collations and WHERE are the
+/// caller's to refuse; so is a DESC in a file of a schema format below 4, where SQLite ignores it.
 package struct IndexKey: Hashable, Sendable {
     /// Where a column's value comes from.
     package enum Source: Hashable, Sendable {

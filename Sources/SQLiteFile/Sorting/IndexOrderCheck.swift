@@ -1,5 +1,6 @@
-/// Checks the entries of an index as it is in a file, against its key: that each is one of the key, in strict order, and
-/// of a UNIQUE index that no two keys are equal. Gives their count and digest, to be compared with those of the rows.
+/// Checks the entries of an index as it is in a file, against its key: that each is one of the key, in strict order,
+/// and of a UNIQUE index that no two keys are equal. Gives their count and digest, to be compared with those of the
+/// rows.
 ///
 /// An index whose entries are stored in another form than CREATE INDEX gives them today (integers in more bytes than
 /// needed) is in order but has another digest: it counts as different, and is sorted anew.

@@ -1,7 +1,8 @@
 /// Makes an index out of its table's rows: forms the entries, sorts them within a bound of memory, and packs them.
 ///
 /// Use: `add` all rows in the order of rowids, end with `sorted`, `fill` buffers from that until there are no more
-/// entries, and hand them to a `TreeBuilder` in their order. The pages follow from the rows alone, not from the memory or the batches.
+/// entries, and hand them to a `TreeBuilder` in their order. The pages follow from the rows alone, not from the memory
+/// or the batches.
 ///
 /// Entries that don't fit in the memory go to a scratch file as sorted, compressed runs. What the file holds counts for
 /// nothing in another process: after a crash the index is begun anew.
@@ -21,8 +22,8 @@ package struct IndexSorter: ~Copyable, @unchecked Sendable {
 
     /// - Parameters:
     ///   - key: columns of the index.
-    ///   - memory: bytes that it may take, at least 1 KiB; one entry that is longer takes what it needs. Beside it, zstd
-    ///     and blocks of the scratch file take up to 4 MiB.
+    ///   - memory: bytes that it may take, at least 1 KiB; one entry that is longer takes what it needs. Beside it,
+    ///     zstd and blocks of the scratch file take up to 4 MiB.
     ///   - scratchPath: a file that no other sorter uses. It is made, or emptied, when it is needed, and emptied at the
     ///     end; the caller removes it.
     /// - Throws: `.damagedRow` where a default is over SQLite's largest value.

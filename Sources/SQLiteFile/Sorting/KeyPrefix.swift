@@ -1,9 +1,9 @@
 /// The beginning of a key's column as a number of 64 bits that is in the same order as the values.
 ///
-/// The highest two bits are the storage class. Then of a number: 61 bits of the largest real that isn't greater, and one
-/// bit, set where that isn't the whole number. Of a text or blob: 7 bytes, and 6 bits with their count, 8 where more
-/// follow. So equal prefixes mean equal values, unless the prefix itself says that it is only the beginning.
-/// For DESC all bits are inverted.
+/// The highest two bits are the storage class. Then of a number: 61 bits of the largest real that isn't greater, and
+/// one bit, set where that isn't the whole number. Of a text or blob: 7 bytes, and 6 bits with their count, 8 where
+/// more follow. So equal prefixes mean equal values, unless the prefix itself says that it is only the beginning. For
+/// DESC all bits are inverted.
 enum KeyPrefix {
     /// Bytes of a text or blob that are in a prefix.
     static let byteCount = 7

@@ -9,7 +9,8 @@ struct SortedRun {
     var count: Int
 }
 
-/// The file that holds sorted runs, in blocks: 4 bytes with the block's length, 4 with that of its zstd frame, the frame.
+/// The file that holds sorted runs, in blocks: 4 bytes with the block's length, 4 with that of its zstd frame, the
+/// frame.
 ///
 /// Nothing in it is used after this process: it is emptied when it is opened.
 struct SortScratch: ~Copyable {

@@ -1,7 +1,7 @@
 /// Files and names as a crash may leave them: what is durable, and what isn't yet (InsideCrashSafety §3.1).
 ///
-/// Data is durable after an fsync of its file, names after an fsync of their folder; until then any part of either may be
-/// on the disk. That is weaker than ext4, XFS and btrfs promise.
+/// Data is durable after an fsync of its file, names after an fsync of their folder; until then any part of either may
+/// be on the disk. That is weaker than ext4, XFS and btrfs promise.
 package struct DiskModel: Sendable {
     /// A file's content, which many states may share.
     package final class Content: Sendable {

@@ -3,8 +3,8 @@ internal import Foundation
 
 /// Whether SQLite finds a store sound, also where a bound on its memory stands for a moment.
 ///
-/// Such a bound counts for the whole process (`MemoryBound`): what runs beside a harness in this one may just have set one.
-/// A page for which there was no memory isn't an error of the check but a finding, `error code=7`, as damage is.
+/// Such a bound counts for the whole process (`MemoryBound`): what runs beside a harness in this one may just have set
+/// one. A page for which there was no memory isn't an error of the check but a finding, `error code=7`, as damage is.
 package enum SoundnessCheck {
     /// - Parameter connection: to the store.
     /// - Returns: what is wrong; nil for a sound store.

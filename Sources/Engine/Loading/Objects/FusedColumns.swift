@@ -4,8 +4,8 @@ import CausewayPlanning
 import CausewaySQLiteFile
 import CausewayStoreFormat
 
-/// What the records between steps that run together need to have: what a later step calculates with, or a rule asks for.
-/// A cell that all steps carry goes from the store's row straight into the last record.
+/// What the records between steps that run together need to have: what a later step calculates with, or a rule asks
+/// for. A cell that all steps carry goes from the store's row straight into the last record.
 struct FusedColumns {
     /// By step: places of the columns that its records have; of a step that isn't here, they have all.
     private(set) var needed: [Int: Set<Int>] = [:]

@@ -3,8 +3,8 @@ import CausewayPlanning
 import CausewaySQLiteFile
 import CausewayStores
 
-/// A worker of a pass for several entity mappings: makes the rows of a batch by all of them, and packs these in the order
-/// of their keys.
+/// A worker of a pass for several entity mappings: makes the rows of a batch by all of them, and packs these in the
+/// order of their keys.
 final class JointWork {
     /// One mapping's part.
     private struct Member {

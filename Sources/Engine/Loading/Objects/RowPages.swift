@@ -14,7 +14,8 @@ import CausewayStores
 /// The rows of a table must come in the order of their keys, and what is written is neither read nor changed. Whatever
 /// else is asked for is a misfit: statements can do it.
 ///
-/// A row that gets a new key in a table whose other rows keep theirs comes after all of these: such rows wait in segments.
+/// A row that gets a new key in a table whose other rows keep theirs comes after all of these: such rows wait in
+/// segments.
 ///
 /// Leaves are packed from so many bytes at a time, and at the end of each mapping; the rows between are saved with the
 /// progress. So the pages follow from the rows and their batches alone: tables get theirs by turns.

@@ -4,7 +4,8 @@ import CausewayStoreFormat
 import CausewayStores
 import Synchronization
 
-/// Whose the source's pages are: two trees that have the same page are damaged. A table that is read once more has none.
+/// Whose the source's pages are: two trees that have the same page are damaged. A table that is read once more has
+/// none.
 final class SourceClaims: Sendable {
     private let state = Mutex<(roots: Set<Int>, claims: PageClaims?)>(([], nil))
     /// Of an index's entries at a time, which nobody looks at.
@@ -20,14 +21,14 @@ final class SourceClaims: Sendable {
         }
     }
 
-    /// Reads the indexes of tables that mappings read out of pages, which SQLite hasn't checked, and claims the pages of
-    /// all other trees, which it has, and the free ones.
+    /// Reads the indexes of tables that mappings read out of pages, which SQLite hasn't checked, and claims the pages
+    /// of all other trees, which it has, and the free ones.
     ///
     /// - Parameters:
     ///   - tables: in lower case, that are read out of pages.
     ///   - source: their store.
-    ///   - isResumed: whether an earlier run may have read some of these tables: then all of their pages are claimed now,
-    ///     as nobody will read them again.
+    ///   - isResumed: whether an earlier run may have read some of these tables: then all of their pages are claimed
+    ///     now, as nobody will read them again.
     ///   - cancellation: checked before each tree, and while indexes are read.
     /// - Throws: what is damaged.
     func claimTrees(

@@ -3,8 +3,8 @@ import CausewayObjects
 import CausewayPlanning
 import CausewayStores
 
-/// Links that follow from the source's and from new keys: of a to-one that is chosen when the row is made, where the rows
-/// to which it can lead were made before, and of join tables once all rows are made.
+/// Links that follow from the source's and from new keys: of a to-one that is chosen when the row is made, where the
+/// rows to which it can lead were made before, and of join tables once all rows are made.
 extension StageRun {
     /// Whether workers form the rows of a mapping without code.
     private func isMapped(_ plan: EntityMappingPlan) -> Bool { isByPages(plan) && plan.columns != nil }

@@ -5,8 +5,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// A step whose rows flow into the next one's, with which it runs together: its store is never made. Or an inferred step
-/// after such steps, of which only a store tells who breaks a rule.
+/// A step whose rows flow into the next one's, with which it runs together: its store is never made. Or an inferred
+/// step after such steps, of which only a store tells who breaks a rule.
 ///
 /// Its rows are looked at while they are in hand. Where one of them gives reason to doubt that it fulfils the rules of
 /// its version, the steps run one by one instead: only a store tells who breaks a rule.

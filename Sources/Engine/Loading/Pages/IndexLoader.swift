@@ -5,8 +5,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Makes the indexes of tables that pages have filled: workers read, the caller writes the indexes in their order. So the
-/// pages don't depend on the number of workers.
+/// Makes the indexes of tables that pages have filled: workers read, the caller writes the indexes in their order. So
+/// the pages don't depend on the number of workers.
 ///
 /// A worker reads a table again and sorts the entries of one or two indexes, or compares an index of the source that is
 /// carried with what the rows have.

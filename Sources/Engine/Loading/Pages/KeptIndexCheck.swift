@@ -5,8 +5,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Compares indexes that a copy of the source has kept with the rows of their tables: an index of the source may be stale,
-/// and a store that is made anew gets fresh ones. Counts the rows, too.
+/// Compares indexes that a copy of the source has kept with the rows of their tables: an index of the source may be
+/// stale, and a store that is made anew gets fresh ones. Counts the rows, too.
 ///
 /// Indexes on plain columns are compared by count, order, uniqueness and digest, in the pages of the new store; all
 /// others by SQLite.
@@ -41,8 +41,8 @@ struct KeptIndexCheck {
     ///   - findsUnknownEntities: whether numbers of entities that a copy would have refused are still unknown: a clone
     ///     doesn't read what stays.
     /// - Returns: the stale indexes.
-    /// - Throws: `.sourceData` for a damaged table; with `isMisfit` for a damaged index. `.verification` with `isMisfit`
-    ///   for an unknown entity.
+    /// - Throws: `.sourceData` for a damaged table; with `isMisfit` for a damaged index. `.verification` with
+    ///   `isMisfit` for an unknown entity.
     func compare(
         includingKept: Bool, hasHouse: Bool = true, findsUnknownEntities: Bool = false
     ) throws(EngineError) -> Outcome {

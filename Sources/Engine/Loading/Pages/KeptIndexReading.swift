@@ -3,9 +3,9 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Reads tables and their indexes on plain columns out of a file's pages, compares the indexes with the rows, and counts
-/// the rows: each tree is read once, the largest first, on all workers, as strictly as `PRAGMA quick_check`. Memory: a
-/// batch for each worker, and a bit for each page.
+/// Reads tables and their indexes on plain columns out of a file's pages, compares the indexes with the rows, and
+/// counts the rows: each tree is read once, the largest first, on all workers, as strictly as `PRAGMA quick_check`.
+/// Memory: a batch for each worker, and a bit for each page.
 struct KeptIndexReading {
     let file: PageFile
     /// For messages: of the file that has these pages, or of the one that they were copied from.
@@ -16,8 +16,8 @@ struct KeptIndexReading {
     let options: EngineOptions
     let cancellation: Cancellation
 
-    /// A table, and the numbers of entities that its rows may have, in the first of the columns, and their links, in the
-    /// others; nil where they aren't objects.
+    /// A table, and the numbers of entities that its rows may have, in the first of the columns, and their links, in
+    /// the others; nil where they aren't objects.
     struct Table: Sendable {
         var table: StoreSchema.Table
         var entities: TreePatch?

@@ -1,8 +1,8 @@
 import CausewayPlanning
 import CausewaySQLiteFile
 
-/// The recipes of a pass as programs that splice records: for the projections that only carry cells, put literals, leave
-/// columns out and translate entity numbers. Rows of other projections are made cell by cell.
+/// The recipes of a pass as programs that splice records: for the projections that only carry cells, put literals,
+/// leave columns out and translate entity numbers. Rows of other projections are made cell by cell.
 struct PassSplice: Sendable {
     private let programs: [SpliceProgram]
     private let choice: SpliceChoice

@@ -1,7 +1,8 @@
 import CausewayPlatform
 package import CausewayStores
 
-/// A file that a run writes beside the new store: JSON lines, appended by every step of a run, readable by its owner alone.
+/// A file that a run writes beside the new store: JSON lines, appended by every step of a run, readable by its owner
+/// alone.
 ///
 /// It may hold the user's own values. Not Sendable: only the thread that runs the migration uses it.
 package final class LineFile {

@@ -17,8 +17,8 @@ final class LineBuffer: LineSink {
     }
 }
 
-/// Writes a quarantined row as a line of JSON, like that of a rejected row: its identity and the reason, then every column
-/// with its stored value. Blobs are base64, references to external files as any other blob.
+/// Writes a quarantined row as a line of JSON, like that of a rejected row: its identity and the reason, then every
+/// column with its stored value. Blobs are base64, references to external files as any other blob.
 struct QuarantineLine {
     private let json: JSONLineText<LineBuffer>
     private let screening: RowScreening

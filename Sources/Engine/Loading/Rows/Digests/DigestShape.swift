@@ -6,8 +6,8 @@ import CausewayStoreFormat
 /// Which cells of a pass a digest covers, derived from its recipes: those that carry what the source holds, numbers of
 /// another type included. Values that a pass makes (literals, entity numbers, re-encoded values) aren't included.
 ///
-/// Rows with a key are digested column by column, hashed with the key; rows without one (join tables, tables of the app's
-/// own without a key column) as a whole.
+/// Rows with a key are digested column by column, hashed with the key; rows without one (join tables, tables of the
+/// app's own without a key column) as a whole.
 final class DigestShape: Sendable {
     /// How the source's cell becomes the destination's.
     enum Rule: Sendable {

@@ -4,8 +4,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 
 /// In a checkpoint: the source's values, whether the destination's are the same, and if not, those. Of each group its
-/// rows, and where it has any, two sums and a count for each column. Then whether the sums cover all rows, and the sum of
-/// new records, and those of carried indexes.
+/// rows, and where it has any, two sums and a count for each column. Then whether the sums cover all rows, and the sum
+/// of new records, and those of carried indexes.
 extension PassDigest {
     package func write(to writer: inout FieldWriter) {
         write(source, to: &writer)
