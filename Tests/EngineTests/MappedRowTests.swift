@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// An entity mapping that reads rows of its source's subentities, too, as a mapping model's fetch can say.
-private struct WithSubentities: EntityMappings {
+struct WithSubentities: EntityMappings {
     let statements: [EntityMappingStatement]
 
     init(_ mapping: TransformEntity) {

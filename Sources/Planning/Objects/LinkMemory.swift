@@ -22,12 +22,12 @@ final class LinkMemory {
 
     /// The mappings that must set a to-many in stage 2, by `Entity.relationship`.
     var acting: [String: [Int]] = [:]
-    var candidates: [Search: [Int32: [Int]]] = [:]
+    var candidates: [Search: Known<[Int32: [Int]]?>] = [:]
     var links: [Place: Known<LinkPlanning.CarriedLink?>] = [:]
     /// By join table.
     var copied: [String: Known<Set<Int>?>] = [:]
     var translations: [String: Known<ObjectStep.JoinTranslation?>] = [:]
-    /// Places of mappings by the entity that they make, and by the one that they read.
+    /// Places of mappings by the entity that they make, and by those that they read.
     var makers: [String: [Int]] = [:]
     var readers: [String: [Int]]?
 }

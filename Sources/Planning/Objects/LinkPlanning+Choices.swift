@@ -97,7 +97,8 @@ extension LinkPlanning {
             }
             guard isFitting else { return nil }
         }
-        for (number, mappings) in candidates(reading, of: declared, leadingTo: kind, from: index) {
+        guard let all = candidates(reading, of: declared, leadingTo: kind, from: index) else { return nil }
+        for (number, mappings) in all {
             guard mappings.count == 1, let target = mappings.first, planner.followsSource(target),
                 planner.keeping[target] == .always || target < index
             else { return nil }

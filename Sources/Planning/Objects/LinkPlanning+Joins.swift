@@ -66,7 +66,8 @@ extension LinkPlanning {
             read.allSatisfy({ $0.relationship == first.relationship })
         else { return nil }
         let owners = Set(own.map(\.mapping))
-        if table.isReflexive { return owners }
+        // A row of it says the same of both its ends.
+        if table.isReflexive { return read.allSatisfy { $0.targets.isSubset(of: owners) } ? owners : nil }
         let others = setters(of: table.inverse, of: table.inverseOwner)
         let ends = Set(others.map(\.mapping))
         if destination.schema.model.relationship(table.inverse, of: table.inverseOwner)?.relationship.isOrdered == true,

@@ -37,8 +37,7 @@ extension LinkPlanning {
 
     /// The mappings whose rows a setter may link to; nil where that can't be told.
     private func possibleTargets(_ setter: Setter, leadingTo kind: String) -> Set<Int>? {
-        guard !planner.readsSubentities else { return nil }
-        return setter.property.expression.flatMap { possibleTargets($0, of: setter.mapping, leadingTo: kind) }
+        setter.property.expression.flatMap { possibleTargets($0, of: setter.mapping, leadingTo: kind) }
     }
 
     private func possibleTargets(_ expression: Expression, of index: Int, leadingTo kind: String) -> Set<Int>? {
@@ -52,7 +51,7 @@ extension LinkPlanning {
         guard let reading = Self.reading(expression), let from = planner.entities[index].mapping.mapping.sourceEntity,
             let read = source.schema.model.relationship(reading.relationship, of: from)?.relationship
         else { return nil }
-        return Set(candidates(reading, of: read.destination, leadingTo: kind, from: index).values.joined())
+        return candidates(reading, of: read.destination, leadingTo: kind, from: index).map { Set($0.values.joined()) }
     }
 
     // MARK: - To-manys
@@ -116,9 +115,9 @@ extension LinkPlanning {
         let mapping = planner.entities[index].mapping.mapping
         guard mapping.policyClassName == nil, let reading = Self.reading(setter.property.expression),
             case .toMany(let to)? = place(setter.property.name, of: mapping.destinationEntity, in: destination),
-            let inverse = to.relationship.inverse
+            let inverse = to.relationship.inverse,
+            let members = possibleTargets(setter, leadingTo: to.relationship.destination)
         else { return true }
-        let members = possibleTargets(setter, leadingTo: to.relationship.destination)
         for member in makers(of: to.relationship.destination) {
             let own = self.setter(of: inverse, in: member)
             if let own, agrees(own, with: reading, to, of: index) {
@@ -127,7 +126,7 @@ extension LinkPlanning {
             }
             // Its rows are set anew.
             if own != nil, member > index, planner.hasNoPolicy, planner.followsSource(index) { continue }
-            guard members?.contains(member) == false else { return true }
+            guard !members.contains(member) else { return true }
             // Rows that link here already would be taken out, since the to-many doesn't have them.
             guard let own, member <= index else { continue }
             guard member < index, let owners = possibleTargets(own, leadingTo: self.owner(of: setter)),

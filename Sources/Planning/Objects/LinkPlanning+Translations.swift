@@ -70,8 +70,8 @@ extension LinkPlanning {
                 case .join(let link)? = place(reading.relationship, of: mapping.sourceEntity, in: source),
                 !link.isReflexive
             else { return nil }
-            let made = candidates(reading, of: link.relationship.destination, leadingTo: kind, from: index)
-            guard !made.isEmpty,
+            guard let made = candidates(reading, of: link.relationship.destination, leadingTo: kind, from: index),
+                !made.isEmpty,
                 made.values.allSatisfy({ $0.count == 1 && $0.allSatisfy { planner.followsSource($0) } })
             else { return nil }
             let targets = Set(made.values.joined())

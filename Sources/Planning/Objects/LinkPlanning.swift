@@ -60,50 +60,80 @@ struct LinkPlanning {
     func targets(
         _ reading: Reading, of declared: String, leadingTo kind: String, from index: Int
     ) -> [Int32: Int]? {
+        guard let all = candidates(reading, of: declared, leadingTo: kind, from: index) else { return nil }
         var result: [Int32: Int] = [:]
-        for (number, found) in candidates(reading, of: declared, leadingTo: kind, from: index) {
+        for (number, found) in all {
             guard let first = found.first, found.count == 1, planner.keeping[first] == .always else { return nil }
             result[number] = first
         }
         return result
     }
 
-    /// All mappings whose rows can be the result, by source Z_ENT.
+    /// All mappings whose rows can be the result, by source Z_ENT; nil where objects can be of which no mapping tells.
     func candidates(
         _ reading: Reading, of declared: String, leadingTo kind: String, from index: Int
-    ) -> [Int32: [Int]] {
+    ) -> [Int32: [Int]]? {
+        let search = search(reading, of: declared, leadingTo: kind, from: index)
+        if let known = planner.memory.candidates[search] { return known.value }
+        let result = findCandidates(search)
+        planner.memory.candidates[search] = LinkMemory.Known(value: result)
+        return result
+    }
+
+    private func search(
+        _ reading: Reading, of declared: String, leadingTo kind: String, from index: Int
+    ) -> LinkMemory.Search {
         let model = planner.entities[index].model
         let isNamedHere =
             reading.mapping != nil
             && planner.entities.contains { $0.model == model && $0.mapping.mapping.name == reading.mapping }
-        let search = LinkMemory.Search(
+        return LinkMemory.Search(
             mapping: reading.mapping, model: isNamedHere ? model : nil, declared: declared, kind: kind)
-        if let known = planner.memory.candidates[search] { return known }
-        var result: [Int32: [Int]] = [:]
-        for (offset, name) in source.schema.entities.enumerated()
-        where source.schema.model.isKind(name, of: declared) {
-            let found = (readers[name] ?? []).filter { index in
-                let mapping = planner.entities[index].mapping.mapping
-                guard let to = mapping.destinationEntity, destination.schema.model.isKind(to, of: kind) else {
-                    return false
-                }
-                guard let wanted = reading.mapping else { return true }
-                return wanted == mapping.name && (!isNamedHere || planner.entities[index].model == model)
-            }
-            if !found.isEmpty { result[Int32(offset + 1)] = found }
-        }
-        planner.memory.candidates[search] = result
-        return result
     }
 
-    /// The mappings that make rows of a source entity's, by its name.
+    private func findCandidates(_ search: LinkMemory.Search) -> [Int32: [Int]]? {
+        func isMeant(_ index: Int) -> Bool {
+            guard let wanted = search.mapping else { return true }
+            return wanted == planner.entities[index].mapping.mapping.name
+                && (search.model.map { planner.entities[index].model == $0 } ?? true)
+        }
+        func isFitting(_ index: Int) -> Bool {
+            let mapping = planner.entities[index].mapping.mapping
+            guard mapping.kind != .remove, let made = mapping.destinationEntity else { return false }
+            return destination.schema.model.isKind(made, of: search.kind)
+        }
+        var result: [Int32: [Int]] = [:]
+        var known: Set<Int> = []
+        for (offset, name) in source.schema.entities.enumerated()
+        where source.schema.model.isKind(name, of: search.declared) {
+            let all = (readers[name] ?? []).filter(isMeant)
+            let found = all.filter(isFitting)
+            known.formUnion(found)
+            if !found.isEmpty { result[Int32(offset + 1)] = found }
+            // A policy may make objects of any entity, and associate them with its rows.
+            if all.contains(where: { hasPolicy($0) && !isFitting($0) }) { return nil }
+        }
+        // What is looked up by name may be associated with rows that the mapping doesn't read.
+        if search.mapping != nil,
+            planner.entities.indices.contains(where: { isMeant($0) && hasPolicy($0) && !known.contains($0) })
+        {
+            return nil
+        }
+        // A manager of the app's own may associate anything; what its mappings record shows where it does.
+        return result.isEmpty && planner.code.hasOwnManager ? nil : result
+    }
+
+    private func hasPolicy(_ index: Int) -> Bool { planner.entities[index].mapping.mapping.policyClassName != nil }
+
+    /// The mappings that read an entity's rows, by its name.
     private var readers: [String: [Int]] {
         if let known = planner.memory.readers { return known }
         var result: [String: [Int]] = [:]
         for index in planner.entities.indices {
-            let mapping = planner.entities[index].mapping.mapping
-            guard mapping.kind != .remove, let from = mapping.sourceEntity else { continue }
-            result[from, default: []].append(index)
+            let (mapping, rows) = (planner.entities[index].mapping.mapping, planner.entities[index].mapping.rows)
+            guard let from = mapping.sourceEntity else { continue }
+            let names = rows.includesSubentities ? source.schema.model.entityAndSubentities(of: from) : [from]
+            for name in names { result[name, default: []].append(index) }
         }
         planner.memory.readers = result
         return result
@@ -191,6 +221,6 @@ struct LinkPlanning {
         else { return false }
         let found = candidates(
             reading, of: back.relationship.destination, leadingTo: to.relationship.destination, from: target)
-        return found[mine] == [index]
+        return found?[mine] == [index]
     }
 }

@@ -1,0 +1,173 @@
+import CausewayEngine
+import CausewayObjects
+import CausewayPlanning
+import CausewayPreparation
+import Testing
+
+/// Makes a car or a truck of a vehicle: entities that its mapping doesn't name.
+class MakeCars: EntityMigrationPolicy {
+    override func createDestinationInstances(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        let isTruck = try sInstance.integer("wheels") ?? 0 > 4
+        let made = try manager.destinationContext.insert(isTruck ? "Truck" : "Car")
+        try made.set("name", to: sInstance.value("name"))
+        try manager.associate(sourceInstance: sInstance, withDestinationInstance: made, for: mapping)
+    }
+}
+
+/// The same on the workers.
+final class MakeCarsOnWorkers: MakeCars {
+    override class var isIndependent: Bool { true }
+}
+
+/// Links lead to whatever a source row has become, also where the mapping models don't say it.
+@Suite("Links to rows of which no mapping tells", .timeLimit(.minutes(60)))
+struct UnplannedTargetTests {
+    // MARK: - A policy that introduces inheritance
+
+    private static let garages = [
+        model(
+            entity("Driver", attribute("name"), toMany("vehicles", "Vehicle", inverse: "drivers")),
+            entity(
+                "Garage", attribute("name"), toMany("vehicles", "Vehicle", inverse: "garage"),
+                toOne("best", "Vehicle", inverse: "bestOf")),
+            entity("Permit", attribute("name"), toOne("vehicle", "Vehicle", inverse: "permit")),
+            entity(
+                "Vehicle", attribute("name"), attribute("wheels", "Integer 16"),
+                toOne("garage", "Garage", inverse: "vehicles"), toMany("drivers", "Driver", inverse: "vehicles"),
+                toMany("bestOf", "Garage", inverse: "best"), toOne("permit", "Permit", inverse: "vehicle"))),
+        model(
+            entity("Driver", attribute("name"), toMany("cars", "Car", inverse: "drivers")),
+            entity(
+                "Garage", attribute("name"), toMany("cars", "Car", inverse: "garage"),
+                toOne("best", "Car", inverse: "bestOf")),
+            entity("Permit", attribute("name"), toOne("car", "Car", inverse: "permit")),
+            entity("Vehicle", attribute("name")),
+            entity(
+                "Car", parent: "Vehicle", toOne("garage", "Garage", inverse: "cars"),
+                toMany("drivers", "Driver", inverse: "cars"), toMany("bestOf", "Garage", inverse: "best"),
+                toOne("permit", "Permit", inverse: "car")),
+            entity("Truck", parent: "Vehicle")),
+    ]
+
+    private static let vehicles = """
+        INSERT INTO ZDRIVER (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1), (2, 1, 1);
+        INSERT INTO ZGARAGE (Z_PK, Z_ENT, Z_OPT, ZBEST) VALUES (1, 2, 1, 1), (2, 2, 1, 3);
+        INSERT INTO ZPERMIT (Z_PK, Z_ENT, Z_OPT, ZVEHICLE) VALUES (1, 3, 1, 4), (2, 3, 1, 3), (3, 3, 1, NULL);
+        INSERT INTO ZVEHICLE (Z_PK, Z_ENT, Z_OPT, ZNAME, ZWHEELS, ZGARAGE, ZPERMIT) VALUES
+        (1, 4, 1, 'a', 4, 1, NULL), (2, 4, 1, 'b', 6, 1, NULL), (3, 4, 1, 'c', 4, 2, 2), (4, 4, 1, 'd', 6, 2, 1);
+        INSERT INTO Z_1VEHICLES VALUES (1, 1), (1, 2), (2, 1), (2, 3);
+        """
+
+    @Test("lead to what a policy makes", arguments: [EngineChoice.pages, .statements], [true, false])
+    func made(engine: EngineChoice, onWorkers: Bool) throws {
+        let scenario = try Scenario(Self.garages[0], Self.garages[1], rows: Self.vehicles)
+        let policy = onWorkers ? MakeCarsOnWorkers.self : MakeCars.self
+        func mapping() -> SwiftMappingModel {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Vehicle", policy: policy)
+                TransformEntity("Garage", fillsUnmentioned: false) {
+                    Link("cars", from: "vehicles")
+                    Link("best", through: "VehicleToVehicle")
+                }
+                TransformEntity("Driver", fillsUnmentioned: false) { Link("cars", from: "vehicles") }
+                TransformEntity("Permit", fillsUnmentioned: false) { Link("car", from: "vehicle") }
+            }
+        }
+        for (batchRows, jobs) in [(1_024, 1), (1, 2), (7, 4)] {
+            let output = "result-\(batchRows)"
+            _ = try Migration(
+                scenario.request(by: mapping(), engine, output: output, batchRows: batchRows, jobs: jobs)
+            ).run()
+            func rows(_ sql: String) throws -> [String] { try Database.rows(sql, in: scenario.folder + "/" + output) }
+            #expect(
+                try rows("SELECT ZNAME, Z_ENT, ZGARAGE FROM ZVEHICLE ORDER BY 1")
+                    == ["'a'|5|1", "'b'|6|NULL", "'c'|5|2", "'d'|6|NULL"])
+            #expect(
+                try rows("SELECT g.Z_PK, v.ZNAME FROM ZGARAGE g LEFT JOIN ZVEHICLE v ON v.Z_PK = g.ZBEST ORDER BY 1")
+                    == ["1|'a'", "2|'c'"])
+            #expect(
+                try rows("SELECT p.Z_PK, v.ZNAME FROM ZPERMIT p LEFT JOIN ZVEHICLE v ON v.Z_PK = p.ZCAR ORDER BY 1")
+                    == ["1|NULL", "2|'c'", "3|NULL"])
+            #expect(
+                try rows("SELECT p.Z_PK FROM ZPERMIT p JOIN ZVEHICLE v ON v.ZPERMIT = p.Z_PK AND v.Z_PK = p.ZCAR")
+                    == ["2"])
+            #expect(
+                try rows("SELECT Z_1DRIVERS, ZNAME FROM Z_5DRIVERS JOIN ZVEHICLE ON Z_PK = Z_5CARS ORDER BY 1, 2")
+                    == ["1|'a'", "2|'a'", "2|'c'"])
+        }
+    }
+
+    // MARK: - Subentities that their ancestor's mapping reads
+
+    private static func families(_ name: String, inverse: Bool) -> String {
+        model(
+            entity("Note", attribute(name), toOne("sub", "Sub", inverse: inverse ? "notes" : nil)),
+            entity("Parent", attribute("name")),
+            inverse
+                ? entity("Sub", parent: "Parent", toMany("notes", "Note", inverse: "sub"))
+                : entity("Sub", parent: "Parent"))
+    }
+
+    @Test(
+        "lead to rows that the mapping of an ancestor reads", arguments: [EngineChoice.pages, .statements],
+        [true, false])
+    func ancestors(engine: EngineChoice, inverse: Bool) throws {
+        let after = model(
+            entity("Note", attribute("text"), toOne("x", "X", inverse: inverse ? "notes" : nil)),
+            inverse
+                ? entity("X", attribute("name"), toMany("notes", "Note", inverse: "x"))
+                : entity("X", attribute("name")))
+        let scenario = try Scenario(
+            Self.families("text", inverse: inverse), after,
+            rows: """
+                INSERT INTO ZPARENT (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (1, 2, 1, 'p'), (2, 3, 1, 's'), (3, 3, 1, 't');
+                INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZSUB) VALUES (1, 1, 1, 2), (2, 1, 1, 3), (3, 1, 1, NULL);
+                """)
+        for (order, jobs) in [(["Parent", "Note"], 1), (["Note", "Parent"], 3)] {
+            let mapping = SwiftMappingModel(from: "V1", to: "V2") {
+                for entity in order {
+                    if entity == "Parent" {
+                        WithSubentities(
+                            TransformEntity("Parent", to: "X", fillsUnmentioned: false) { Copy("name") })
+                    } else {
+                        TransformEntity("Note", fillsUnmentioned: false) { Link("x", from: "sub") }
+                    }
+                }
+            }
+            let output = "result-\(jobs)"
+            _ = try Migration(scenario.request(by: mapping, engine, output: output, batchRows: 1, jobs: jobs)).run()
+            #expect(
+                try Database.rows(
+                    "SELECT n.Z_PK, x.ZNAME FROM ZNOTE n LEFT JOIN ZX x ON x.Z_PK = n.ZX ORDER BY 1",
+                    in: scenario.folder + "/" + output) == ["1|'s'", "2|'t'", "3|NULL"])
+        }
+    }
+
+    // MARK: - Friends
+
+    @Test("both ends of a reflexive many-to-many keep their links", arguments: [EngineChoice.pages, .statements])
+    func friends(engine: EngineChoice) throws {
+        func version(_ name: String) -> String {
+            model(
+                entity("Person", attribute(name), toMany("friends", "Person", inverse: "friends")),
+                entity("Employee", parent: "Person"))
+        }
+        let scenario = try Scenario(
+            version("name"), version("title"),
+            rows: """
+                INSERT INTO ZPERSON (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1), (2, 2, 1), (3, 2, 1);
+                INSERT INTO Z_1FRIENDS VALUES (2, 1), (1, 3);
+                """)
+        let mapping = SwiftMappingModel(from: "V1", to: "V2") {
+            TransformEntity("Person", fillsUnmentioned: false) { Link("friends") }
+            TransformEntity("Employee", fillsUnmentioned: false)
+        }
+        _ = try Migration(scenario.request(by: mapping, engine, output: "result")).run()
+        #expect(
+            try Database.rows(
+                "SELECT min(Z_1FRIENDS, REFLEXIVE), max(Z_1FRIENDS, REFLEXIVE) FROM Z_1FRIENDS GROUP BY 1, 2",
+                in: scenario.folder + "/result") == ["1|2", "1|3"])
+    }
+}
