@@ -126,4 +126,34 @@ struct ObjectChangesTests {
         let own = try step(text, text, .transform("Base", autofill: false, [.copy("a")]))
         #expect(own.losses() == ["will drop entity Leaf and the links to its rows"])
     }
+
+    @Test("rows that no mapping's filter selects are a loss")
+    func filtered() throws {
+        let text = model(entity("Entry", attribute("amount", "Integer 16")), entity("Other", attribute("a")))
+        let found = try step(
+            text, text, .transform("Entry", [.filter("amount > 0")]),
+            .transform("Entry", name: "Debts", [.filter("amount < 0")]),
+            .transform("Other", [.filter("a != nil")]), .transform("Other", name: "All"))
+        #expect(found.losses() == ["will drop rows of Entry that aren't selected by `amount < 0` or `amount > 0`"])
+        #expect(
+            found.losses(isDone: true)
+                == ["dropped rows of Entry that aren't selected by `amount < 0` or `amount > 0`"])
+    }
+
+    @Test("a new attribute that mapping models leave alone has its default")
+    func defaults() throws {
+        let (before, after) = (
+            model(entity("Account", attribute("a")), entity("Other")),
+            model(
+                entity("Account", attribute("a"), attribute("isOpen", "Boolean", default: "YES")),
+                entity("Other", attribute("b", "Boolean", default: "YES")))
+        )
+        let found = try step(
+            before, after, .transform("Account"), .transform("Other", [.policy("OtherPolicy")]))
+        #expect(
+            found.changes == [
+                "Account.isOpen: added - → Boolean (YES)", "Other.b: added - → Boolean",
+                "Other: custom Other → Other (OtherPolicy)",
+            ])
+    }
 }

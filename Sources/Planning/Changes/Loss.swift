@@ -5,6 +5,8 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         /// An entity with its rows and the links to them.
         case entity(String)
+        /// Rows of an entity that none of these predicates selects.
+        case filtered(entity: String, by: [String])
         /// An attribute by the entity that loses it; a composite's leaf as `composite.leaf`.
         case attribute(entity: String, path: String)
         /// A relationship, with its inverse where both end: they are one set of links. Each as `Entity.relationship`.
@@ -52,6 +54,8 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
         let text =
             switch kind {
             case .entity(let entity): "\(drop) entity \(entity)\(counted("row", "rows")) and the links to its rows"
+            case .filtered(let entity, let predicates):
+                "\(drop) rows of \(entity) that aren't selected by \(predicates.joined(separator: " or "))"
             case .attribute(let entity, let path): "\(drop) \(entity).\(path)\(counted("value", "values"))"
             case .relationship(let ends):
                 "\(drop) the links of \(ends.joined(separator: " and "))\(counted("link", "links"))"

@@ -2,7 +2,8 @@ package import CausewayMapping
 package import CausewayModel
 
 /// What a step with mapping models drops of the store's content: rows that none of them reads, and properties of the
-/// rows that are read which none of their expressions reads. A policy may read those.
+/// rows that are read which none of their expressions reads. A policy may read those. How many rows a filter leaves out,
+/// only the step finds out.
 package struct MappedLosses {
     package private(set) var losses: [Loss] = []
 
@@ -19,6 +20,8 @@ package struct MappedLosses {
         var properties: Set<String> = []
         /// Which may read any other.
         var policies: Set<String> = []
+        /// Of the mappings that read the rows; without nil, none reads all of them.
+        var filters: [String?] = []
     }
 
     /// `step` is its versions as the sentences name it; `resolved` are its mapping models; `trace` finds the store's
@@ -32,6 +35,11 @@ package struct MappedLosses {
         readings = Self.readings(resolved, source)
         for notice in MappingNotice.losses(of: resolved, from: source) {
             add(.entity(notice.entity), trace?.rows(of: notice.entity))
+        }
+        for entity in source.entitiesInStoreOrder() {
+            guard let filters = readings[entity]?.filters, !filters.contains(nil) else { continue }
+            let predicates = Set(filters.compactMap(\.self))
+            add(.filtered(entity: entity, by: predicates.map { "`\($0)`" }.sorted()), nil)
         }
         appendAttributes()
         appendLinks()
@@ -58,11 +66,14 @@ package struct MappedLosses {
             for property in entity.mapping.attributeMappings + entity.mapping.relationshipMappings {
                 property.expression?.collectKeys(into: &properties)
             }
+            let fetch = entity.mapping.sourceExpression.flatMap { SourceFetch($0) }
+            let filter = entity.filter == nil ? nil : fetch?.filter
             var entities = [origin]
             if entity.rows.includesSubentities { entities = source.entityAndSubentities(of: origin) }
             for name in entities where source.entities[name]?.isAbstract == false {
                 readings[name, default: Reading()].properties.formUnion(properties)
                 if let policy = entity.mapping.policyClassName { readings[name]?.policies.insert(policy) }
+                readings[name]?.filters.append(filter)
             }
         }
         return readings

@@ -109,7 +109,7 @@ package struct ObjectChanges {
                         from: source.relationship(name, of: entity)?.relationship.words, value: loss.exception,
                         content: loss.content)
                 }
-            case .furtherLinks, .furtherOwners, .order, .other: break
+            case .filtered, .furtherLinks, .furtherOwners, .order, .other: break
             }
         }
     }
@@ -124,6 +124,18 @@ package struct ObjectChanges {
         found =
             differences.changes.compactMap { ofVersions($0, beside: places[[$0.entity, $0.property ?? ""]] ?? []) }
             + found
+    }
+
+    /// Whether nothing but the model says what rows of an entity get.
+    private func isLeftToDefault(_ property: String, of entity: String) -> Bool {
+        resolved.flatMap(\.entityMappings).map(\.mapping).allSatisfy { mapping in
+            guard mapping.kind != .remove, let made = mapping.destinationEntity, destination.isKind(made, of: entity)
+            else { return true }
+            return mapping.policyClassName == nil
+                && !(mapping.attributeMappings + mapping.relationshipMappings).contains {
+                    $0.expression != nil && ($0.name == property || $0.name == InferredChanges.head(property))
+                }
+        }
     }
 
     /// Whether a mapping model gives what is dropped another name: a renaming without an identifier.
@@ -142,7 +154,7 @@ package struct ObjectChanges {
         switch change.kind {
         case .added:
             if others.contains(where: { $0.kind == .added || $0.kind == .renamed }) { return nil }
-            change.value = nil
+            if let property = change.property, !isLeftToDefault(property, of: change.entity) { change.value = nil }
         case .dropped:
             if others.contains(where: { $0.kind == .dropped }) || isRenamed(change) { return nil }
             let entity = closest.mapping(to: change.entity)?.source ?? change.entity
