@@ -47,6 +47,8 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package let path: String
     /// What went wrong and what to do.
     package let message: String
+    /// What went wrong.
+    package let reason: String
     /// The system's number; 0 when this layer refused by itself.
     package let errorNumber: Int32
 
@@ -55,7 +57,18 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         self.operation = operation
         self.path = path
         self.message = message
+        reason = message
         self.errorNumber = errorNumber
+    }
+
+    /// A call that the system refused.
+    init(_ operation: String, _ path: String, errorNumber: Int32) {
+        code = Self.code(of: errorNumber)
+        self.operation = operation
+        self.path = path
+        self.errorNumber = errorNumber
+        reason = unsafe String(cString: strerror(errorNumber))
+        message = reason + (Self.remedy(for: code).map { "; \($0)" } ?? "")
     }
 
     /// Whether the device or a lack of resources made the call fail, not the path or its permissions.
@@ -76,13 +89,6 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension FileError {
-    init(_ operation: String, _ path: String, errorNumber: Int32) {
-        let code = Self.code(of: errorNumber)
-        var reason = unsafe String(cString: strerror(errorNumber))
-        if let remedy = Self.remedy(for: code) { reason += "; " + remedy }
-        self.init(code: code, operation: operation, path: path, message: reason, errorNumber: errorNumber)
-    }
-
     private static func code(of errorNumber: Int32) -> Code {
         switch errorNumber {
         case ENOENT: .notFound

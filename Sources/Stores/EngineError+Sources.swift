@@ -87,7 +87,8 @@ extension EngineError {
     /// the file.
     package init(reading error: FileError, at path: String, _ what: String = "can't be read") {
         self.init(
-            error.isOfSystem ? .inputOutput : .missing, "\(path): \(what): \(error.message)",
+            error.isOfSystem ? .inputOutput : .missing,
+            "\(path): \(what): \(error.isOfSystem ? error.message : error.reason)",
             remedy: error.isOfSystem ? "" : "check the path and its permissions")
     }
 
@@ -135,7 +136,8 @@ extension EngineError {
 
 /// One line where something may fail: the error says at what place.
 extension EngineError {
-    /// Whatever fails, as the kind that it is; a call to the file system as `kind`.
+    /// Whatever fails, as the kind that it is; a call to the file system as `kind`, unless the disk or the system is the
+    /// reason: a file that can't be made because the disk is full isn't its folder's fault.
     @discardableResult
     package static func at<Value: ~Copyable>(
         _ place: @autoclosure () -> String, as kind: Kind = .inputOutput, remedy: String = "",
@@ -144,7 +146,10 @@ extension EngineError {
         do {
             return try body()
         } catch let error as FileError {
-            throw EngineError(kind, "\(place()): \(error.message)", remedy: remedy)
+            guard kind == .cannotCreate, error.isOfSystem else {
+                throw EngineError(kind, "\(place()): \(error.message)", remedy: remedy)
+            }
+            throw EngineError(.inputOutput, "\(place()): \(error.message)")
         } catch {
             throw EngineError(error, during: place())
         }

@@ -8,35 +8,36 @@ enum ByteTarget {
     case stream(([UInt8]) throws(EngineError) -> Bool)
 }
 
-/// A new file, written from its beginning on.
+/// A new file, written from its beginning on. It is open only while it is written to: an export may have more files than
+/// a process may have open.
 final class OutputFile {
-    private let file: OpenFile
+    private let path: String
     private var length: Int64 = 0
 
     init(_ path: String) throws(EngineError) {
-        do throws(FileError) {
-            file = try OpenFile(path, mode: .createNew, permissions: 0o666)
-        } catch {
-            throw EngineError(.cannotCreate, "\(path): \(error.message)")
+        self.path = path
+        try EngineError.at(path, as: .cannotCreate) {
+            _ = try OpenFile(path, mode: .createNew, permissions: 0o666)
         }
     }
 
     func append(_ bytes: [UInt8]) throws(EngineError) {
         do throws(FileError) {
+            let file = try OpenFile(path, mode: .readWrite)
             try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(FileError) in
                 try unsafe file.write(bytes, at: length)
             }
             length += Int64(bytes.count)
         } catch {
-            throw EngineError(.inputOutput, "\(file.path): \(error.message)", remedy: "make room, then run again")
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
         }
     }
 
     func sync() throws(EngineError) {
         do throws(FileError) {
-            try file.sync()
+            try OpenFile(path, mode: .readWrite).sync()
         } catch {
-            throw EngineError(.inputOutput, "\(file.path): \(error.message)")
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
         }
     }
 }
