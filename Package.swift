@@ -265,6 +265,7 @@ let package = Package(
             name: "CausewayTests",
             dependencies: [
                 "CausewayCheckers", "Causeway", "CausewayFoundation", "CausewayGenerator", "CausewayStores",
+                "CausewayStoreFormat",
                 "CausewayPreparation", "CausewayEngine",
                 "CausewaySQLite", "ColourfulPostsMigrator", "BookStoreMigrator", "TracksMigrator", "StaffMigrator",
             ],
