@@ -11,7 +11,7 @@ struct FailureReport: Encodable {
     let message: String
     let details: [String]
     let remedy: String
-    let outcome: String
+    private(set) var outcome: String
     let storeIsNew: Bool
     let isResumable: Bool
 
@@ -59,6 +59,9 @@ struct FailureReport: Encodable {
         }
     }
 
+    /// Says nothing of a store's state: the failure isn't about a store.
+    fileprivate mutating func forgetStore() { outcome = remedy }
+
     /// Prints to standard error, and as JSON to standard output too.
     ///
     /// - Parameters:
@@ -103,8 +106,10 @@ extension ParsableCommand {
         do throws(MigrationError) {
             return try body()
         } catch {
-            throw FailureReport(error).print(
-                asJSON: asJSON, aboutStore: aboutStore, header: EventHeader(store: store))
+            var report = FailureReport(error)
+            // The error speaks of a store; where there is none, only what to do is left of it.
+            if !aboutStore { report.forgetStore() }
+            throw report.print(asJSON: asJSON, aboutStore: aboutStore, header: EventHeader(store: store))
         }
     }
 

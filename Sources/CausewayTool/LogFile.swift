@@ -28,6 +28,9 @@ final class LogFile: Sendable {
     private let stream: StandardStream
     private let state = Mutex(State())
 
+    /// With what the first line of every log begins; another file of JSON doesn't.
+    private static let beginning = Array(#"{"event":"began""#.utf8)
+
     /// Opens the file, or makes it, to append to it.
     ///
     /// - Parameters:
@@ -44,10 +47,10 @@ final class LogFile: Sendable {
         }
         if let status = try? Files.status(of: path), status.kind == .regular, status.size > 0 {
             let start: [UInt8]
-            do { start = try Files.readPrefix(of: path, length: 1) } catch {
+            do { start = try Files.readPrefix(of: path, length: Self.beginning.count) } catch {
                 throw refusal("\(path): the log file can't be appended to: \(error)")
             }
-            guard start == [UInt8(ascii: "{")] else {
+            guard start == Self.beginning else {
                 throw refusal("\(path): the file holds something else than a log; nothing is appended to it")
             }
         }

@@ -44,6 +44,9 @@ public struct MigrateCommand: AsyncParsableCommand {
         if quiet, verbose > 0 {
             throw ValidationError("--quiet and --verbose contradict each other; give one of them.")
         }
+        if running.dryRun, quiet {
+            throw ValidationError("--dry-run prints the plan, and --quiet wants nothing printed; give one of them.")
+        }
         if running.dryRun, running.logFile != nil {
             throw ValidationError("--log-file is for a run, and --dry-run is none; give one of them.")
         }

@@ -10,14 +10,12 @@ final class StoresReporter: Sendable {
         var running: [Int: Running] = [:]
         var ended = 0
         var failed = 0
-        /// Bytes of the stores that have ended.
-        var endedBytes = 0
+        var meter: StoresMeter
     }
 
     /// A store that is being migrated.
     private struct Running {
         let status = ProgressOnSignal()
-        var fraction = 0.0
         /// What was said already.
         var warnings: Set<String> = []
     }
@@ -30,7 +28,7 @@ final class StoresReporter: Sendable {
     init(_ shares: [StoreShares.Share], _ verbosity: TextReporter.Verbosity) {
         self.shares = shares
         self.verbosity = verbosity
-        state = Mutex(State(line: StatusLine()))
+        state = Mutex(State(line: StatusLine(), meter: StoresMeter(shares.map(\.bytes))))
     }
 
     func begin(_ place: Int) {
@@ -42,7 +40,7 @@ final class StoresReporter: Sendable {
         state.withLock { state in
             state.running[place]?.status.receive(event)
             switch event {
-            case .progress(let progress): state.running[place]?.fraction = progress.fraction
+            case .progress(let progress): state.meter.advance(place, to: progress.fraction)
             case .planned(let plan): state.running[place]?.warnings.formUnion(plan.warnings)
             case .warning(let text): state.running[place]?.warnings.insert(text)
             default: break
@@ -62,7 +60,9 @@ final class StoresReporter: Sendable {
         state.withLock { state in
             let warned = state.running.removeValue(forKey: place)?.warnings ?? []
             state.ended += 1
-            state.endedBytes += shares[place].bytes
+            var isMigrated = false
+            if case .done(let summary) = outcome { isMigrated = !summary.wasCurrent }
+            state.meter.end(place, isMigrated: isMigrated)
             switch outcome {
             case .done(let summary):
                 guard verbosity > .quiet else { return }
@@ -139,18 +139,10 @@ final class StoresReporter: Sendable {
 
     /// `12 of 50 stores, 1 failed  42 %  ETA 0:42  A.sqlite, B.sqlite`
     private func progress(_ state: State, now: Double) -> String {
-        let total = shares.reduce(0) { $0 + $1.bytes }
         let running = state.running.sorted { $0.key < $1.key }
-        let done = running.reduce(Double(state.endedBytes)) { sum, entry in
-            sum + Double(shares[entry.key].bytes) * entry.value.fraction
-        }
         var parts = [counts(state)]
-        if total > 0 {
-            let fraction = min(1, done / Double(total))
-            parts.append("\(Int(fraction * 100)) %")
-            // Before that it would be a guess out of one small store.
-            if fraction >= 0.02 { parts.append("ETA " + Figures.clock((now - start) * (1 - fraction) / fraction)) }
-        }
+        if let fraction = state.meter.fraction { parts.append("\(Int(fraction * 100)) %") }
+        if let rest = state.meter.remainingSeconds(after: now - start) { parts.append("ETA " + Figures.clock(rest)) }
         parts.append(running.map { Paths.name(of: shares[$0.key].store).onOneLine }.joined(separator: ", "))
         return parts.joined(separator: "  ")
     }

@@ -66,8 +66,10 @@ struct StoresSummary: Encodable {
                 summary.map { Figures.grouped($0.rows) } ?? "",
                 summary.map { Figures.seconds($0.seconds) } ?? "")
         }
+        let stopped = stores.count { $0.result == .failed && Self.signals.contains($0.exitCode) }
         let counts = [
-            (done, "migrated"), (current, "had the version already"), (failed, "failed"), (notBegun, "not begun"),
+            (done, "migrated"), (current, "had the version already"), (stopped, "stopped"),
+            (failed - stopped, "failed"), (notBegun, "not begun"),
         ].filter { $0.0 > 0 }.map { "\(Figures.grouped($0.0)) \($0.1)" }
         var lines =
             table.lines(width: TextLayout.output(showsAll: true).width)

@@ -62,8 +62,9 @@ struct LogFileTests {
     @Test("what isn't a log is left alone, and a log that can't be opened stops the run before it begins")
     func refused() throws {
         let text = try folder.write(Array("a text".utf8), as: "text")
+        let record = try folder.write(Array("{\"versions\":{}}\n".utf8), as: "shipped.json")
         let before = try folder.content()
-        for path in [text, folder.path("missing/log.jsonl")] {
+        for path in [text, record, folder.path("missing/log.jsonl")] {
             let run = try ToolProcess(["migrate", store, "--models", models, "--log-file", path, "--json"])
             #expect(run.status == 73, "\(run.errors)")
             #expect(run.output.contains("\"event\":\"error\""))
@@ -77,6 +78,12 @@ struct LogFileTests {
         let run = try ToolProcess(["migrate", store, "--models", models, "--dry-run", "--log-file", log])
         #expect(run.status == 64 && run.errors.contains("--dry-run"), "\(run.errors)")
         #expect(!FileManager.default.fileExists(atPath: log))
+    }
+
+    @Test("a dry run prints its plan, so it can't be quiet")
+    func quietDryRun() throws {
+        let run = try ToolProcess(["migrate", store, "--models", models, "--dry-run", "--quiet"])
+        #expect(run.status == 64 && run.errors.contains("--quiet"), "\(run.errors)")
     }
 
     @Test("a file that the run makes itself is no log", arguments: ["--output", "--key-map"])
