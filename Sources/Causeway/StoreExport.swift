@@ -3,8 +3,9 @@ import CausewayStores
 
 /// Writes what a store holds in a form that every program reads, without changing a byte of the store.
 ///
-/// Rows are streamed: memory doesn't grow with the store. What is written appears under its name when it is complete; a
-/// run that fails or is stopped leaves nothing behind.
+/// Rows are streamed: memory doesn't grow with the store, but for the keys that a salvage has seen, 16 bytes for each gap
+/// in them. What is written appears under its name when it is complete; a run that fails or is stopped leaves nothing
+/// behind.
 ///
 /// ```swift
 /// var export = StoreExport(store: "Library.sqlite", output: "Library")

@@ -55,28 +55,30 @@ struct ExportTextTests {
         #expect(DecimalText.plain(value) == text)
     }
 
-    @Test("key ranges hold the keys that were inserted, in any order")
-    func ranges() {
+    @Test("key ranges hold the keys that were inserted, in any order", arguments: [500, 6_000, .max])
+    func ranges(space: UInt64) {
         var keys = KeyRanges()
         var known: Set<Int64> = []
         var generator = Sequence(state: 7)
-        for _ in 0..<3_000 {
-            let key = Int64(generator.next() % 500)
+        for _ in 0..<6_000 {
+            let key = Int64(truncatingIfNeeded: generator.next() % space)
             let (isNew, isReallyNew) = (keys.insert(key), known.insert(key).inserted)
             #expect(isNew == isReallyNew)
         }
-        for key in Int64(0)..<600 { #expect(keys.contains(key) == known.contains(key)) }
+        for key in Array(Int64(0)..<6_600) + known { #expect(keys.contains(key) == known.contains(key)) }
         let answers = [keys.insert(.max), keys.insert(.min), keys.insert(.max)]
         #expect(answers == [true, true, false])
     }
 
-    @Test("every key is known with the leaf that it was first found on, in any order", arguments: [2, 40, 500])
-    func leaves(count: Int) {
+    @Test(
+        "every key is known with the leaf that it was first found on, in any order",
+        arguments: [2, 40, 5_000], [500, 20_000])
+    func leaves(count: Int, space: UInt64) {
         var keys = WrittenKeys()
         var known: [Int64: SalvagedLeaf] = [:]
         var generator = Sequence(state: 11)
-        for _ in 0..<3_000 {
-            let key = Int64(generator.next() % 500)
+        for _ in 0..<6_000 {
+            let key = Int64(generator.next() % space)
             let number = Int(generator.next() % UInt64(count))
             let leaf: SalvagedLeaf = number.isMultiple(of: 2) ? .tree(number) : .unreached(number)
             let isNew = keys.insert(key, on: leaf)
@@ -88,7 +90,7 @@ struct ExportTextTests {
             #expect(isNew)
             known[key] = leaf
         }
-        for key in Array(Int64(-1)..<600) + [.min, .max] { #expect(keys.leaf(of: key) == known[key]) }
+        for key in Array(Int64(-1)..<20_100) + [.min, .max] { #expect(keys.leaf(of: key) == known[key]) }
     }
 
     @Test("where there is no room for more leaves, keys are still known")

@@ -22,8 +22,8 @@ package struct WrittenKeys {
 
     private let most: Int
     private var keys = KeyRanges()
-    /// Ascending; none overlaps another.
-    private var runs: [Run] = []
+    /// None overlaps another.
+    private var runs = SortedBlocks<Run>()
 
     /// Runs that are kept: 10 MB. What is on later leaves is known by its key alone.
     package static let mostRuns = 1 << 18
@@ -39,14 +39,15 @@ package struct WrittenKeys {
         guard keys.insert(key) else { return false }
         guard runs.count < most else { return true }
         let place = place(of: key)
-        if place < runs.count, runs[place].lower <= key {
+        let before = runs.place(before: place)
+        if !runs.isEnd(place), runs[place].lower <= key {
             if runs[place].leaf != leaf { split(place, at: key, leaf) }
-        } else if place > 0, runs[place - 1].leaf == leaf {
-            runs[place - 1].upper = key
-        } else if place < runs.count, runs[place].leaf == leaf {
+        } else if let before, runs[before].leaf == leaf {
+            runs[before].upper = key
+        } else if !runs.isEnd(place), runs[place].leaf == leaf {
             runs[place].lower = key
         } else {
-            runs.insert(Run(lower: key, upper: key, leaf: leaf), at: place)
+            add(key...key, leaf)
         }
         return true
     }
@@ -54,24 +55,27 @@ package struct WrittenKeys {
     /// The leaf with the row of a key; nil where none was written, and where there was no room.
     package func leaf(of key: Int64) -> SalvagedLeaf? {
         let place = place(of: key)
-        guard keys.contains(key), place < runs.count, runs[place].lower <= key else { return nil }
+        guard keys.contains(key), !runs.isEnd(place), runs[place].lower <= key else { return nil }
         return runs[place].leaf
     }
 
     /// The first run that ends at or after the key.
-    private func place(of key: Int64) -> Int { runs.firstPlace { $0.upper >= key } }
+    private func place(of key: Int64) -> SortedBlocks<Run>.Place { runs.firstPlace { $0.upper >= key } }
+
+    private mutating func add(_ keys: ClosedRange<Int64>, _ leaf: SalvagedLeaf) {
+        runs.insert(Run(lower: keys.lowerBound, upper: keys.upperBound, leaf: leaf), at: place(of: keys.lowerBound))
+    }
 
     /// Takes a key out of another leaf's run.
-    private mutating func split(_ place: Int, at key: Int64, _ leaf: SalvagedLeaf) {
+    private mutating func split(_ place: SortedBlocks<Run>.Place, at key: Int64, _ leaf: SalvagedLeaf) {
         let whole = runs[place]
-        var parts: [Run] = []
-        if whole.lower < key { parts.append(Run(lower: whole.lower, upper: key - 1, leaf: whole.leaf)) }
-        if parts.isEmpty, place > 0, runs[place - 1].leaf == leaf {
-            runs[place - 1].upper = key
+        runs.remove(at: place)
+        if whole.lower < key { add(whole.lower...key - 1, whole.leaf) }
+        if whole.upper > key { add(key + 1...whole.upper, whole.leaf) }
+        if let before = runs.place(before: self.place(of: key)), runs[before].leaf == leaf {
+            runs[before].upper = key
         } else {
-            parts.append(Run(lower: key, upper: key, leaf: leaf))
+            add(key...key, leaf)
         }
-        if whole.upper > key { parts.append(Run(lower: key + 1, upper: whole.upper, leaf: whole.leaf)) }
-        runs.replaceSubrange(place...place, with: parts)
     }
 }
