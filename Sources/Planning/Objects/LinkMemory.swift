@@ -23,6 +23,9 @@ final class LinkMemory {
     /// The mappings that must set a to-many in stage 2, by `Entity.relationship`.
     var acting: [String: [Int]] = [:]
     var candidates: [Search: Known<[Int32: [Int]]?>] = [:]
+    var targets: [Search: Known<[Int32: Int]?>] = [:]
+    /// Of entity mappings, by mapping model.
+    var names: [Int: Set<String>] = [:]
     var links: [Place: Known<LinkPlanning.CarriedLink?>] = [:]
     /// By join table.
     var copied: [String: Known<Set<Int>?>] = [:]

@@ -60,7 +60,15 @@ struct LinkPlanning {
     func targets(
         _ reading: Reading, of declared: String, leadingTo kind: String, from index: Int
     ) -> [Int32: Int]? {
-        guard let all = candidates(reading, of: declared, leadingTo: kind, from: index) else { return nil }
+        let search = search(reading, of: declared, leadingTo: kind, from: index)
+        if let known = planner.memory.targets[search] { return known.value }
+        let result = findTargets(search)
+        planner.memory.targets[search] = LinkMemory.Known(value: result)
+        return result
+    }
+
+    private func findTargets(_ search: LinkMemory.Search) -> [Int32: Int]? {
+        guard let all = candidates(search) else { return nil }
         var result: [Int32: Int] = [:]
         for (number, found) in all {
             guard let first = found.first, found.count == 1, planner.keeping[first] == .always else { return nil }
@@ -73,7 +81,10 @@ struct LinkPlanning {
     func candidates(
         _ reading: Reading, of declared: String, leadingTo kind: String, from index: Int
     ) -> [Int32: [Int]]? {
-        let search = search(reading, of: declared, leadingTo: kind, from: index)
+        candidates(search(reading, of: declared, leadingTo: kind, from: index))
+    }
+
+    private func candidates(_ search: LinkMemory.Search) -> [Int32: [Int]]? {
         if let known = planner.memory.candidates[search] { return known.value }
         let result = findCandidates(search)
         planner.memory.candidates[search] = LinkMemory.Known(value: result)
@@ -84,11 +95,17 @@ struct LinkPlanning {
         _ reading: Reading, of declared: String, leadingTo kind: String, from index: Int
     ) -> LinkMemory.Search {
         let model = planner.entities[index].model
-        let isNamedHere =
-            reading.mapping != nil
-            && planner.entities.contains { $0.model == model && $0.mapping.mapping.name == reading.mapping }
+        let isNamedHere = reading.mapping.map { names(of: model).contains($0) } ?? false
         return LinkMemory.Search(
             mapping: reading.mapping, model: isNamedHere ? model : nil, declared: declared, kind: kind)
+    }
+
+    /// The names of a mapping model's entity mappings.
+    private func names(of model: Int) -> Set<String> {
+        if let known = planner.memory.names[model] { return known }
+        let result = Set(planner.entities.filter { $0.model == model }.map(\.mapping.mapping.name))
+        planner.memory.names[model] = result
+        return result
     }
 
     private func findCandidates(_ search: LinkMemory.Search) -> [Int32: [Int]]? {
