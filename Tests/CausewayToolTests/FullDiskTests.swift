@@ -88,4 +88,29 @@ struct FullDiskTests {
             #expect(purged.output.contains("removed \(new).premigration-"))
         }
     }
+
+    @Test(
+        "what can't be written to a full disk fails as such, and leaves nothing behind",
+        .enabled(if: MountedDisk.refusal(["mkfs.ext4"]) == nil, "no file system can be mounted here"),
+        arguments: ["tmpfs", "ext4"])
+    func outputs(type: String) throws {
+        let store = folder.path("Store.sqlite")
+        try generate(store)
+        try onDisk(type) { place in
+            try fill(place)
+            let names = try FileManager.default.contentsOfDirectory(atPath: place).sorted()
+            let exports = [["--as", "jsonl"], ["--as", "csv"], ["--as", "sqlite"], ["--salvage"]]
+            let commands =
+                exports.map { ["export", store, "--output", place + "/Out"] + $0 }
+                + [["models", models, "--check", place + "/shipped.json", "--record"]]
+            for command in commands {
+                let run = try ToolProcess(command)
+                #expect(run.status == 74, "\(command): \(run.errors)")
+                #expect(
+                    ["make room", "make space", "is full"].contains { run.errors.contains($0) },
+                    "\(command): \(run.errors)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: place).sorted() == names)
+            }
+        }
+    }
 }
