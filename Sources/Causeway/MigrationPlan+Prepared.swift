@@ -192,7 +192,10 @@ extension MigrationSummary {
         ].compactMap(\.self)
         if !changes.isEmpty { storeChange = changes.joined(separator: ", and ") }
         warnings = outcome.warnings
-        losses = outcome.prepared.steps.flatMap(\.lost).filter { $0.count != 0 }.map { $0.sentence(isDone: true) }
+        losses = outcome.prepared.steps.flatMap(\.lost).filter { loss in
+            if case .filtered = loss.kind, outcome.dropped == 0 { return false }
+            return loss.count != 0
+        }.map { $0.sentence(isDone: true) }
         wasCurrent = outcome.prepared.steps.isEmpty
         wasSwappedBefore = outcome.wasSwapped
         metadata = outcome.prepared.metadata

@@ -59,8 +59,12 @@ struct FailureReport: Encodable {
         }
     }
 
-    /// Says nothing of a store's state: the failure isn't about a store.
-    fileprivate mutating func forgetStore() { outcome = remedy }
+    /// Where no store is concerned: of what the error says of one, only what to do is left.
+    func withoutStore() -> FailureReport {
+        var report = self
+        report.outcome = remedy
+        return report
+    }
 
     /// Prints to standard error, and as JSON to standard output too.
     ///
@@ -106,9 +110,7 @@ extension ParsableCommand {
         do throws(MigrationError) {
             return try body()
         } catch {
-            var report = FailureReport(error)
-            // The error speaks of a store; where there is none, only what to do is left of it.
-            if !aboutStore { report.forgetStore() }
+            let report = aboutStore ? FailureReport(error) : FailureReport(error).withoutStore()
             throw report.print(asJSON: asJSON, aboutStore: aboutStore, header: EventHeader(store: store))
         }
     }

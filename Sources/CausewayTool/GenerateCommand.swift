@@ -98,7 +98,7 @@ public struct GenerateCommand: ParsableCommand {
                 return !stop.isCancelled
             }
         } catch {
-            throw FailureReport(error, code: watch.code(of: error)).print(
+            throw FailureReport(error, code: watch.code(of: error)).withoutStore().print(
                 asJSON: json, aboutStore: false, header: EventHeader(store: output))
         }
     }

@@ -42,7 +42,7 @@ final class LogFile: Sendable {
         func refusal(_ message: String) -> ExitCode {
             FailureReport(
                 .cannotCreate, message, remedy: "give another --log-file, then run again",
-                outcome: "nothing was started"
+                outcome: "nothing was started; give another --log-file, then run again"
             ).print(asJSON: json, aboutStore: false)
         }
         if let status = try? Files.status(of: path), status.kind == .regular, status.size > 0 {
@@ -50,7 +50,8 @@ final class LogFile: Sendable {
             do { start = try Files.readPrefix(of: path, length: Self.beginning.count) } catch {
                 throw refusal("\(path): the log file can't be appended to: \(error)")
             }
-            guard start == Self.beginning else {
+            // A full disk may have cut its only line.
+            guard Self.beginning.starts(with: start) else {
                 throw refusal("\(path): the file holds something else than a log; nothing is appended to it")
             }
         }

@@ -72,7 +72,7 @@ extension MigrateCommand {
                 log?.begin(share.store)
                 log?.end(share.store, outcome, signals)
             }
-            let status = FailureReport(error).print(asJSON: json, aboutStore: false)
+            let status = FailureReport(error).withoutStore().print(asJSON: json, aboutStore: false)
             try report(
                 StoresSummary(
                     shares, shares.map { _ in outcome }, seconds: MonotonicClock.seconds() - start, signals))

@@ -44,7 +44,7 @@ public struct MigrateCommand: AsyncParsableCommand {
         if quiet, verbose > 0 {
             throw ValidationError("--quiet and --verbose contradict each other; give one of them.")
         }
-        if running.dryRun, quiet {
+        if running.dryRun, quiet, !json, format != .json {
             throw ValidationError("--dry-run prints the plan, and --quiet wants nothing printed; give one of them.")
         }
         if running.dryRun, running.logFile != nil {

@@ -3,7 +3,9 @@ package struct StoresMeter {
     /// A store that is being migrated.
     private struct Running {
         var fraction = 0.0
-        /// Where this call found it: above 0 if an earlier run had begun it.
+        /// Whether this call takes up an earlier run's work, of which its first progress tells.
+        var isResumed = false
+        /// Where this call found it.
         var first: Double?
     }
 
@@ -22,10 +24,13 @@ package struct StoresMeter {
         total = self.bytes.reduce(0, +)
     }
 
+    /// An earlier run's work on a store is taken up.
+    package mutating func resume(_ place: Int) { running[place, default: Running()].isResumed = true }
+
     /// Takes the fraction of a store's migration that is done, from 0 to 1.
     package mutating func advance(_ place: Int, to fraction: Double) {
         running[place, default: Running()].fraction = fraction
-        if running[place]?.first == nil { running[place]?.first = fraction }
+        if running[place]?.isResumed == true, running[place]?.first == nil { running[place]?.first = fraction }
     }
 
     /// A store has ended; `isMigrated` unless it failed, or needed nothing.

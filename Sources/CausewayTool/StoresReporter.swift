@@ -10,6 +10,7 @@ final class StoresReporter: Sendable {
         var running: [Int: Running] = [:]
         var ended = 0
         var failed = 0
+        var stopped = 0
         var meter: StoresMeter
     }
 
@@ -42,6 +43,7 @@ final class StoresReporter: Sendable {
             switch event {
             case .progress(let progress): state.meter.advance(place, to: progress.fraction)
             case .planned(let plan): state.running[place]?.warnings.formUnion(plan.warnings)
+            case .resumed: state.meter.resume(place)
             case .warning(let text): state.running[place]?.warnings.insert(text)
             default: break
             }
@@ -72,8 +74,9 @@ final class StoresReporter: Sendable {
                 let text = SummaryText(summary: summary, output: shares[place].output).lines[0]
                 state.line.say("done: " + named(text, place))
             case .failed(let error):
-                state.failed += 1
-                let report = FailureReport(error, code: signals.code(of: error), of: shares[place].store)
+                let code = signals.code(of: error)
+                if code == .interrupted || code == .terminated { state.stopped += 1 } else { state.failed += 1 }
+                let report = FailureReport(error, code: code, of: shares[place].store)
                 state.line.say(report.lines(aboutStore: true).joined(separator: "\n"))
             case .notBegun: break
             }
@@ -135,6 +138,7 @@ final class StoresReporter: Sendable {
     private func counts(_ state: State) -> String {
         "\(Figures.grouped(state.ended)) of \(Figures.count(shares.count, "store", "stores"))"
             + (state.failed > 0 ? ", \(Figures.grouped(state.failed)) failed" : "")
+            + (state.stopped > 0 ? ", \(Figures.grouped(state.stopped)) stopped" : "")
     }
 
     /// `12 of 50 stores, 1 failed  42 %  ETA 0:42  A.sqlite, B.sqlite`

@@ -10,8 +10,8 @@ package final class Associations {
     var hasReverseRuns = false
     /// The last run of each mapping that has any.
     var lastRuns: [Int: AssociationRun] = [:]
-    /// Mappings that have entries.
-    private var recorded: Set<Int> = []
+    /// Mappings that have entries, with the entities of their source rows.
+    private var recorded: [Int: Set<Int32>] = [:]
     /// Entries since it was last cleared, for a run that may be interrupted; nil if it isn't kept.
     package internal(set) var journal: AssociationJournal?
 
@@ -82,10 +82,13 @@ package final class Associations {
         }
     }
 
-    func noteEntries(of mapping: Int) { recorded.insert(mapping) }
+    func noteEntries(of mapping: Int, from entity: Int32) { recorded[mapping, default: []].insert(entity) }
 
     /// Whether the mapping has entries at all.
-    package func hasEntries(_ mapping: Int) -> Bool { recorded.contains(mapping) }
+    package func hasEntries(_ mapping: Int) -> Bool { recorded[mapping] != nil }
+
+    /// The entities of the source rows that a mapping has entries for.
+    package func sourceEntities(of mapping: Int) -> Set<Int32> { recorded[mapping] ?? [] }
 
     /// Adds entries; `key` gives the keys of rows that were just written.
     func record(_ entries: [PendingAssociation], key: (ObjectID) -> Int64) throws(ObjectError) {
@@ -98,7 +101,7 @@ package final class Associations {
     }
 
     private func insert(source: ObjectID, mapping: Int, entity: Int32?, key: Int64) throws(ObjectError) {
-        recorded.insert(mapping)
+        noteEntries(of: mapping, from: source.entity)
         try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """

@@ -86,10 +86,11 @@ extension EngineError {
     /// A file or folder can't be read: it is missing or out of reach, or the system failed, which says nothing about
     /// the file.
     package init(reading error: FileError, at path: String, _ what: String = "can't be read") {
+        let isOfPath = [.notFound, .permissionDenied, .notADirectory, .isADirectory].contains(error.code)
         self.init(
             error.isOfSystem ? .inputOutput : .missing,
-            "\(path): \(what): \(error.isOfSystem ? error.message : error.reason)",
-            remedy: error.isOfSystem ? "" : "check the path and its permissions")
+            "\(path): \(what): \(isOfPath ? error.reason : error.message)",
+            remedy: isOfPath ? "check the path and its permissions" : "")
     }
 
     /// SQLite couldn't make the file.
@@ -146,10 +147,12 @@ extension EngineError {
         do {
             return try body()
         } catch let error as FileError {
-            guard kind == .cannotCreate, error.isOfSystem else {
-                throw EngineError(kind, "\(place()): \(error.message)", remedy: remedy)
-            }
-            throw EngineError(.inputOutput, "\(place()): \(error.message)")
+            // The system's remedy is another than the caller's, which thinks of the path.
+            let isOfSystem = kind == .cannotCreate && error.isOfSystem
+            let takesOwn = isOfSystem || remedy.isEmpty
+            throw EngineError(
+                isOfSystem ? .inputOutput : kind, "\(place()): \(takesOwn ? error.message : error.reason)",
+                remedy: takesOwn ? "" : remedy)
         } catch {
             throw EngineError(error, during: place())
         }

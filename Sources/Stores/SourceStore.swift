@@ -218,11 +218,27 @@ package final class SourceStore: @unchecked Sendable {
     }
 
     private func areSound(except tables: Set<String>, _ cancellation: Cancellation) throws(EngineError) -> Bool {
+        guard hasRightLargestRoot else { return false }
         let others = schema.tables.filter { !tables.contains($0.key) }.map(\.value.name).sorted()
         for table in others + ["sqlite_schema"] {
             try cancellation.check()
             guard StructureCheck.isSound(connection, withIndexes: false, table) else { return false }
         }
         return true
+    }
+
+    /// Has SQLite check everything where the header says another largest root page than the schema has.
+    ///
+    /// - Throws: `.sourceData` with what SQLite finds.
+    package func checkLargestRoot(_ cancellation: Cancellation) throws(EngineError) {
+        if !hasRightLargestRoot { try checkIntegrity(except: [], cancellation) }
+    }
+
+    /// SQLite compares this number of the header with the schema only where it checks the whole database, and says that
+    /// the disk is full where it makes a table behind a wrong one.
+    private var hasRightLargestRoot: Bool {
+        guard autoVacuum != 0 else { return true }
+        let largest = schema.objects.map(\.rootPage).max() ?? 0
+        return (try? pageFile()).map { $0.layout.header.largestRootPage == max(1, Int(clamping: largest)) } ?? false
     }
 }

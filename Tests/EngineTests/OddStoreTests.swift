@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 
@@ -78,5 +79,27 @@ struct OddStoreTests {
                         > EngineOptions.defaultPageMemory
             )
         }
+    }
+
+    @Test(
+        "a header that says another largest root page than the schema has is damage",
+        arguments: [EngineChoice.pages, .statements], [1, 5, 0x7fff_ffff, 0x8000_0008, 0xffff_ffff] as [UInt32])
+    func largestRootPage(engine: EngineChoice, value: UInt32) throws {
+        let scenario = try Scenario(
+            model(entity("Kept", attribute("a")), entity("Other", attribute("a"))),
+            model(entity("Kept", attribute("a")), entity("Other", attribute("a"), attribute("b")), entity("Third")),
+            rows: "INSERT INTO ZKEPT (Z_PK, Z_ENT, Z_OPT, ZA) VALUES (1, 1, 1, 'x'), (2, 1, 1, 'y')")
+        try Scenario.execute("PRAGMA auto_vacuum = 2; VACUUM", scenario.store)
+        let file = try #require(FileHandle(forUpdatingAtPath: scenario.store))
+        try file.seek(toOffset: 52)
+        try file.write(contentsOf: Data([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> UInt32($0)) }))
+        try file.close()
+        let before = try Data(contentsOf: URL(filePath: scenario.store))
+        let error = #expect(throws: EngineError.self) {
+            try Migration(scenario.request(to: "V2", engine: engine)).run()
+        }
+        #expect(error?.kind == .sourceData)
+        #expect(error?.details.contains { $0.contains("max rootpage") } == true, "\(error?.details ?? [])")
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == before)
     }
 }

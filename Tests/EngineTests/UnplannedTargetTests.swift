@@ -21,6 +21,24 @@ final class MakeCarsOnWorkers: MakeCars {
     override class var isIndependent: Bool { true }
 }
 
+/// Makes an object of what the source row links to, and associates it with that: a row that its mapping doesn't read.
+class MakeOfLinked: EntityMigrationPolicy {
+    override func createDestinationInstances(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        guard let linked = try sInstance.object("b") else { return }
+        let made = try manager.destinationContext.insert("Z")
+        try made.set("name", to: linked.value("name"))
+        try manager.associate(sourceInstance: linked, withDestinationInstance: made, for: mapping)
+    }
+}
+
+/// The same on the workers.
+final class MakeOfLinkedOnWorkers: MakeOfLinked {
+    override class var isIndependent: Bool { true }
+}
+
 /// Links lead to whatever a source row has become, also where the mapping models don't say it.
 @Suite("Links to rows of which no mapping tells", .timeLimit(.minutes(60)))
 struct UnplannedTargetTests {
@@ -96,6 +114,80 @@ struct UnplannedTargetTests {
             #expect(
                 try rows("SELECT Z_1DRIVERS, ZNAME FROM Z_5DRIVERS JOIN ZVEHICLE ON Z_PK = Z_5CARS ORDER BY 1, 2")
                     == ["1|'a'", "2|'a'", "2|'c'"])
+        }
+    }
+
+    // MARK: - A policy that associates other rows than its mapping's
+
+    private static let linked = [
+        model(
+            entity("A", attribute("name"), toOne("b", "B")),
+            entity(
+                "B", attribute("name"), toMany("cs", "C", inverse: "b"), toMany("ds", "D", inverse: "bs"),
+                toMany("firsts", "E", inverse: "b")),
+            entity("C", attribute("name"), toOne("b", "B", inverse: "cs")),
+            entity("D", attribute("name"), toMany("bs", "B", inverse: "ds")),
+            entity("E", attribute("name"), toOne("b", "B", inverse: "firsts"))),
+        model(
+            entity("A", attribute("name")), entity("C", attribute("name"), toOne("z", "Z", inverse: "cs")),
+            entity("D", attribute("name"), toMany("zs", "Z", inverse: "ds")),
+            entity("E", attribute("name"), toOne("z", "Z", inverse: "firsts")),
+            entity(
+                "Z", attribute("name"), toMany("cs", "C", inverse: "z"), toMany("ds", "D", inverse: "zs"),
+                toMany("firsts", "E", inverse: "z"))),
+    ]
+
+    /// Row 3 of B has no A, and its own mapping takes it, as no other.
+    private static let linkedRows = """
+        INSERT INTO ZA (Z_PK, Z_ENT, Z_OPT, ZB) VALUES (1, 1, 1, 2), (2, 1, 1, 1);
+        INSERT INTO ZB (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (1, 2, 1, 'x'), (2, 2, 1, 'y'), (3, 2, 1, 'z');
+        INSERT INTO ZC (Z_PK, Z_ENT, Z_OPT, ZB) VALUES (1, 3, 1, 1), (2, 3, 1, 2), (3, 3, 1, 3), (4, 3, 1, NULL);
+        INSERT INTO ZD (Z_PK, Z_ENT, Z_OPT) VALUES (1, 4, 1), (2, 4, 1);
+        INSERT INTO ZE (Z_PK, Z_ENT, Z_OPT, ZB) VALUES (1, 5, 1, 2), (2, 5, 1, 3);
+        INSERT INTO Z_2DS VALUES (1, 1), (2, 1), (3, 2);
+        """
+
+    /// Whatever the objects at a relationship's other end have become, under any mapping.
+    private static func lookUp(_ relationship: String) -> String {
+        "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', '\(relationship)', "
+            + "$source.\(relationship))"
+    }
+
+    @Test(
+        "lead to what a policy associates with rows that its mapping doesn't read",
+        arguments: [EngineChoice.pages, .statements], [(true, true), (true, false), (false, true), (false, false)])
+    func associated(engine: EngineChoice, example: (onWorkers: Bool, isReadByAnother: Bool)) throws {
+        let (onWorkers, isReadByAnother) = example
+        let scenario = try Scenario(Self.linked[0], Self.linked[1], rows: Self.linkedRows)
+        let policy = onWorkers ? MakeOfLinkedOnWorkers.self : MakeOfLinked.self
+        func mapping() -> SwiftMappingModel {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("A", policy: policy)
+                if isReadByAnother {
+                    TransformEntity("B", to: "Z", fillsUnmentioned: false) {
+                        Filter("name == 'z'")
+                        Copy("name")
+                        Link("firsts", Self.lookUp("firsts"))
+                    }
+                }
+                TransformEntity("C", fillsUnmentioned: false) { Link("z", Self.lookUp("b")) }
+                TransformEntity("D", fillsUnmentioned: false) { Link("zs", Self.lookUp("bs")) }
+                TransformEntity("E", fillsUnmentioned: false) { Link("z", Self.lookUp("b")) }
+            }
+        }
+        let third = isReadByAnother ? "'z'" : "NULL"
+        for (batchRows, jobs) in [(1_024, 1), (1, 2), (7, 4)] {
+            let output = "result-\(batchRows)"
+            _ = try Migration(
+                scenario.request(by: mapping(), engine, output: output, batchRows: batchRows, jobs: jobs)
+            ).run()
+            func rows(_ sql: String) throws -> [String] { try Database.rows(sql, in: scenario.folder + "/" + output) }
+            let cs = try rows("SELECT c.Z_PK, z.ZNAME FROM ZC c LEFT JOIN ZZ z ON z.Z_PK = c.ZZ ORDER BY 1")
+            #expect(cs == ["1|'x'", "2|'y'", "3|\(third)", "4|NULL"])
+            let es = try rows("SELECT e.Z_PK, z.ZNAME FROM ZE e LEFT JOIN ZZ z ON z.Z_PK = e.ZZ ORDER BY 1")
+            #expect(es == ["1|'y'", "2|\(third)"])
+            let ds = try rows("SELECT Z_3DS, ZNAME FROM Z_3ZS JOIN ZZ ON Z_PK = Z_5ZS ORDER BY 1, 2")
+            #expect(ds == ["1|'x'", "1|'y'"] + (isReadByAnother ? ["2|'z'"] : []))
         }
     }
 

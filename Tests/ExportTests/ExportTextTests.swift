@@ -70,6 +70,17 @@ struct ExportTextTests {
         #expect(answers == [true, true, false])
     }
 
+    @Test("keys that come in descending order above others are known")
+    func descending() {
+        var keys = KeyRanges()
+        let order = Array(stride(from: Int64(0), to: 1_200, by: 2)) + stride(from: 20_000, to: 1_300, by: -2)
+        for key in order {
+            let isNew = keys.insert(key)
+            #expect(isNew)
+        }
+        for key in order { #expect(keys.contains(key) && !keys.contains(key + 1)) }
+    }
+
     @Test(
         "every key is known with the leaf that it was first found on, in any order",
         arguments: [2, 40, 5_000], [500, 20_000])

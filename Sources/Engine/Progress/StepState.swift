@@ -152,6 +152,7 @@ extension ObjectCounts {
         writer.write(recorded != nil)
         writer.write(count: recorded?.count ?? 0)
         for mapping in (recorded ?? []).sorted() { writer.write(mapping) }
+        writer.write(looksUpAll)
         writer.write(doubts != nil)
         (doubts ?? []).save(&writer)
         writer.write(stations ?? 0)
@@ -173,6 +174,7 @@ extension ObjectCounts {
         var mappings: Set<Int> = []
         for _ in 0..<(try reader.count(limit: StepState.maximumEntries)) { mappings.insert(try reader.int()) }
         recorded = isDecided ? mappings : nil
+        looksUpAll = try reader.bool()
         let hasLooked = try reader.bool()
         let doubted = try Set(from: &reader)
         doubts = hasLooked ? doubted : nil

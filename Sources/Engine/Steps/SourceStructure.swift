@@ -6,7 +6,7 @@ import CausewayStores
 
 /// How much of the structure of a source's pages SQLite checks before a step reads them.
 enum SourceStructure: Hashable, Sendable {
-    /// Nothing: the step checks all pages that it reads.
+    /// The header's largest root page alone: the step checks all pages that it reads.
     case none
     /// All b-trees but those of these tables, in lower case: the step reads all of their rows out of pages.
     case all(but: Set<String>)
@@ -31,7 +31,10 @@ enum SourceStructure: Hashable, Sendable {
     ///
     /// - Throws: what is damaged.
     func check(_ source: SourceStore, _ cancellation: Cancellation) throws(EngineError) {
-        if case .all(let tables) = self { try source.checkIntegrity(except: tables, cancellation) }
+        switch self {
+        case .none: try source.checkLargestRoot(cancellation)
+        case .all(let tables): try source.checkIntegrity(except: tables, cancellation)
+        }
     }
 }
 

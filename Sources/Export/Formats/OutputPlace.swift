@@ -8,6 +8,7 @@ struct OutputPlace {
     /// Where it is written.
     let partial: String
     let isFolder: Bool
+    private let open = OpenOutputs()
 
     /// - Throws: `.cannotCreate` where something has the name, or the folder can't be written.
     init(_ path: String, isFolder: Bool) throws(EngineError) {
@@ -44,7 +45,7 @@ struct OutputPlace {
     }
 
     func file(_ name: String) throws(EngineError) -> ByteTarget {
-        .file(try OutputFile(Paths.join(partial, name)))
+        .file(try OutputFile(Paths.join(partial, name), among: open))
     }
 
     /// Gives the complete output its name.

@@ -51,6 +51,9 @@ struct SortedBlocks<Element> {
         guard block < blocks.count else { return blocks.append([element]) }
         let offset = isBorder ? blocks[block].count : place.offset
         guard blocks[block].count >= Self.blockLength else { return blocks[block].insert(element, at: offset) }
+        if isBorder, place.block < blocks.count, blocks[place.block].count < Self.blockLength {
+            return blocks[place.block].insert(element, at: 0)
+        }
         guard offset < blocks[block].count else { return blocks.insert([element], at: block + 1) }
         let middle = blocks[block].count / 2
         blocks.insert(Array(blocks[block][middle...]), at: block + 1)

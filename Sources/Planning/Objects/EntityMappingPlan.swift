@@ -126,10 +126,14 @@ package struct EntityMappingPlan: Sendable {
     package var attributes: [AttributeFill]
     package var keys: [KeyFill]
     package var relationships: [RelationshipFill]
+    /// To-manys that needn't be set, as the rows at their other ends say the same.
+    package var unneeded: [RelationshipFill] = []
     /// By column of the new table, where rows follow from their source rows alone, but perhaps for their keys; else nil.
     package var columns: [ColumnFill]?
     /// Links that are chosen when the row is made.
     package var choices: [LinkChoice] = []
+    /// Z_ENT of the entities whose rows it reads.
+    package var sourceEntities: Set<Int32> = []
     /// Whether its filter and attributes read stored attributes of the source row alone.
     package var readsOwnCells = false
     /// Names of the relationships of stage 2 that need more than a to-one of the source row.

@@ -142,15 +142,23 @@ struct LinkPlanning {
 
     private func hasPolicy(_ index: Int) -> Bool { planner.entities[index].mapping.mapping.policyClassName != nil }
 
+    /// Z_ENT of the entities whose rows a mapping reads.
+    func sourceEntities(of index: Int) -> Set<Int32> {
+        Set(sources(of: index).compactMap { source.number(of: $0) })
+    }
+
+    private func sources(of index: Int) -> [String] {
+        let resolved = planner.entities[index].mapping
+        guard let from = resolved.mapping.sourceEntity else { return [] }
+        return resolved.rows.includesSubentities ? source.schema.model.entityAndSubentities(of: from) : [from]
+    }
+
     /// The mappings that read an entity's rows, by its name.
     private var readers: [String: [Int]] {
         if let known = planner.memory.readers { return known }
         var result: [String: [Int]] = [:]
         for index in planner.entities.indices {
-            let (mapping, rows) = (planner.entities[index].mapping.mapping, planner.entities[index].mapping.rows)
-            guard let from = mapping.sourceEntity else { continue }
-            let names = rows.includesSubentities ? source.schema.model.entityAndSubentities(of: from) : [from]
-            for name in names { result[name, default: []].append(index) }
+            for name in sources(of: index) { result[name, default: []].append(index) }
         }
         planner.memory.readers = result
         return result

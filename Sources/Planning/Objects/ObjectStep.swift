@@ -20,6 +20,8 @@ package struct ObjectStep: Sendable {
     package var policies: [String]
     /// Whether a run that ends between two rows of these mappings can be resumed.
     package var isResumable: Bool
+    /// Whether the migration manager is a class of the app's own, which may associate anything.
+    package var hasOwnManager = false
     package var warnings: [String]
 
     /// Whether every link is carried with its row, or with its join table: those that lead nowhere are ended, and

@@ -59,6 +59,7 @@ package struct ObjectStepPlanner {
             policies: entities.compactMap { $0.mapping.mapping.policyClassName }, isResumable: isResumable,
             warnings: planner.warnings)
         step.translations = planner.translations()
+        step.hasOwnManager = code.hasOwnManager
         return step
     }
 
@@ -158,7 +159,7 @@ package struct ObjectStepPlanner {
             attributes += try fills(property, mapping, compiler, &columns)
         }
         refuseOpaqueDefaults(of: mapping, filled: Set(attributes.map(\.column)))
-        let (keys, choices, relationships) = try linkFills(of: index, compiler, &columns)
+        let (keys, choices, relationships, unneeded) = try linkFills(of: index, compiler, &columns)
         let filter = self.filter(resolved, compiler)
         let isPlain =
             mapping.policyClassName == nil && filter == nil && relationships.isEmpty
@@ -174,7 +175,8 @@ package struct ObjectStepPlanner {
             hasStage2Hook: hasStage2Hook(mapping), shape: columns.shape, cells: columns.cells,
             linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter,
             attributes: attributes, keys: keys, relationships: relationships)
-        plan.choices = choices
+        (plan.choices, plan.unneeded) = (choices, unneeded)
+        plan.sourceEntities = LinkPlanning(planner: self).sourceEntities(of: index)
         plan.filterKeys = resolved.filter?.keysOfSourceRow ?? []
         plan.readsOwnCells = ColumnFilling.readsOwnCells(mapping, resolved.filter, of: from, in: source)
         plan.distantLinks = LinkPlanning(planner: self).distant(relationships, of: mapping)
@@ -199,13 +201,14 @@ package struct ObjectStepPlanner {
         of index: Int, _ compiler: MappingCompiler, _ columns: inout SourceColumns
     ) throws(PlanError) -> (
         keys: [EntityMappingPlan.KeyFill], choices: [EntityMappingPlan.LinkChoice],
-        relationships: [EntityMappingPlan.RelationshipFill]
+        relationships: [EntityMappingPlan.RelationshipFill], unneeded: [EntityMappingPlan.RelationshipFill]
     ) {
         let mapping = entities[index].mapping.mapping
         let links = LinkPlanning(planner: self)
         var keys: [EntityMappingPlan.KeyFill] = []
         var choices: [EntityMappingPlan.LinkChoice] = []
         var relationships: [EntityMappingPlan.RelationshipFill] = []
+        var unneeded: [EntityMappingPlan.RelationshipFill] = []
         for property in mapping.relationshipMappings {
             guard let expression = property.expression,
                 let compiled = compile(expression, property.name, mapping, compiler),
@@ -221,11 +224,13 @@ package struct ObjectStepPlanner {
                 choices.append(choice)
             } else if links.isTranslated(property, of: index) {
                 translated.append((index, fill))
-            } else if !links.isUnneeded(property, of: index) {
+            } else if links.isUnneeded(property, of: index) {
+                unneeded.append(fill)
+            } else {
                 relationships.append(fill)
             }
         }
-        return (keys, choices, relationships)
+        return (keys, choices, relationships, unneeded)
     }
 
     /// Whether a mapping's rows follow from their source rows alone, but for their links and perhaps their keys.

@@ -271,28 +271,31 @@ struct StageRun {
     }
 
     /// Links that are carried by their keys: join tables are copied, and links to rows that weren't made end. If stage
-    /// 1 gave rows other keys than their source rows', stage 2 looks the links up instead.
+    /// 1 gave rows other keys than their source rows', or other rows than the plan knows, stage 2 looks the links up
+    /// instead.
     private func linkByKeys(
         _ progress: inout Progress,
         joins: ([TableWork], inout Progress) throws(EngineError) -> Void
     ) throws(EngineError) {
         try ledger.once("associations") { () throws(EngineError) in
             // Decided once: hooks of stage 2 may add to them before a run ends.
-            state.objects.recorded = Set(mappings.map(\.index).filter { associations.hasEntries($0) })
+            let recorded = Set(mappings.map(\.index).filter { associations.hasEntries($0) })
+            (state.objects.recorded, state.objects.looksUpAll) = (recorded, hasUnknownObjects(recorded))
         }
         for plan in mappings {
             for choice in plan.choices where try !isKnown(choice, of: plan) {
                 session.relate(choice.relationship, inStage2Of: plan.index)
             }
         }
-        let recorded = state.objects.recorded ?? []
+        let (recorded, looksUpAll) = (state.objects.recorded ?? [], state.objects.looksUpAll)
         for plan in mappings {
-            for key in plan.keys where key.targets.contains(where: { recorded.contains($0) }) {
+            for key in plan.keys where looksUpAll || key.targets.contains(where: { recorded.contains($0) }) {
                 session.relate(key.relationship, inStage2Of: plan.index)
             }
+            for fill in plan.unneeded where looksUpAll { session.relate(fill, inStage2Of: plan.index) }
         }
         for join in run.objects.joins {
-            if join.ends.contains(where: { recorded.contains($0) }) {
+            if looksUpAll || join.ends.contains(where: { recorded.contains($0) }) {
                 for (mapping, fill) in join.relationships { session.relate(fill, inStage2Of: mapping) }
             } else {
                 try joins([join.work], &progress)
@@ -307,6 +310,16 @@ struct StageRun {
                 state.objects.endedLinks += ended
                 settleDoubts(of: cleanup, ended: ended)
             }
+        }
+    }
+
+    /// Whether a policy has associated objects with source rows that its mapping doesn't read, or a manager of the app's
+    /// own with any: a look-up by relationship finds them, too.
+    private func hasUnknownObjects(_ recorded: Set<Int>) -> Bool {
+        if run.objects.hasOwnManager { return !recorded.isEmpty }
+        return mappings.contains { plan in
+            associations.sourceEntities(of: plan.index)
+                .contains { $0 != plan.sourceEntity && !plan.sourceEntities.contains($0) }
         }
     }
 

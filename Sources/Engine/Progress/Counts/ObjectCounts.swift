@@ -13,6 +13,8 @@ struct ObjectCounts {
     var dropped = 0
     /// Mappings whose associations are on disk after stage 1; nil before.
     var recorded: Set<Int>?
+    /// Whether every link is looked up, since associations show objects of which the plan doesn't know.
+    var looksUpAll = false
     /// Places of the row checks that rows in pages gave reason to doubt; nil where other rows were written, or changed.
     var doubts: Set<Int>?
     /// Stations of the step up to the end of the mapping models; nil before.
