@@ -72,8 +72,8 @@ package struct BusyStore: Sendable {
         }
     }
 
-    /// Other processes that have the store open, or a lock on it, as far as the system shows them. The file isn't opened,
-    /// which would drop locks of this process.
+    /// Other processes that have the store open, or a lock on it, as far as the system shows them. The file isn't
+    /// opened, which would drop locks of this process.
     package func users() -> [String] {
         guard let place = try? StoreLocation(existing: store), let status = try? Files.status(of: place.path) else {
             return []
@@ -101,7 +101,8 @@ package struct BusyStore: Sendable {
 
     /// Those with a lock; where none is known, those that have the file open.
     ///
-    /// `mayOpen`: whether no other migration of this process can have the store, whose locks opening the file would drop.
+    /// `mayOpen`: whether no other migration of this process can have the store, whose locks opening the file would
+    /// drop.
     private func holders(mayOpen: Bool) -> [FileUser] {
         let lockers = lockers()
         if let lockers, !lockers.isEmpty { return lockers }

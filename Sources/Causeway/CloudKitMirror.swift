@@ -7,8 +7,8 @@ public struct CloudKitMirror: Hashable, Codable, Sendable {
     public var tables: Int
     /// Objects that it knows.
     public var objects: Int
-    /// Objects that it has marked for upload, or has never sent. What the app has saved since it last looked isn't among
-    /// them.
+    /// Objects that it has marked for upload, or has never sent. What the app has saved since it last looked isn't
+    /// among them.
     public var waitingForUpload: Int
     /// Objects that are gone here and are to be deleted in the cloud.
     public var waitingForDeletion: Int

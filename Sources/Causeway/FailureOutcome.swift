@@ -1,8 +1,8 @@
 import CausewayStores
 
 extension EngineError {
-    /// What the failure leaves, in one line: the store, the work, and what to do. The parts are joined by semicolons; the
-    /// remedy is the last.
+    /// What the failure leaves, in one line: the store, the work, and what to do. The parts are joined by semicolons;
+    /// the remedy is the last.
     ///
     /// Told from what the run knows it did, not guessed from the kind of failure.
     var outcome: String {

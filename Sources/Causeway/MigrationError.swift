@@ -82,8 +82,8 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
     public internal(set) var details: [String]
     /// What to do; empty where the message says so.
     public let remedy: String
-    /// Whether the complete new store is in place already. Otherwise no row of the original has changed; ``outcome`` says
-    /// what was done to its files, if anything.
+    /// Whether the complete new store is in place already. Otherwise no row of the original has changed; ``outcome``
+    /// says what was done to its files, if anything.
     public let storeIsNew: Bool
     /// Whether work is kept that the same call resumes. False where nothing was started, and where a rerun fails the
     /// same way.

@@ -26,11 +26,11 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     /// Join tables and columns that get other names in a store which has the target version already
     /// (`Z_2LIKES → Z_2LIKEDBY`): nothing else changes then. Empty where a store is migrated.
     public var renames: [String]
-    /// Where CloudKit mirrors the store: what its tables say, and what is left out of them; nil otherwise, and where there
-    /// is nothing to do.
+    /// Where CloudKit mirrors the store: what its tables say, and what is left out of them; nil otherwise, and where
+    /// there is nothing to do.
     public var cloudKit: CloudKit?
-    /// Entries of the app's own that the new store's metadata get (`MigrationOptions.metadata`). Where the store has the
-    /// target version already, and not these, nothing else changes.
+    /// Entries of the app's own that the new store's metadata get (`MigrationOptions.metadata`). Where the store has
+    /// the target version already, and not these, nothing else changes.
     public var metadata: [String: MetadataValue]
 
     /// Whether the store has the target version already.
@@ -58,8 +58,8 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         /// What is lost of the store's content, a sentence each: `V1 → V2: will drop Harvest.scratch (53 values)`. What
         /// the store has nothing of isn't there.
         public var losses: [String]
-        /// What every version of the step changes, entity by entity: properties that come, go, get other names, types or
-        /// places in the hierarchy.
+        /// What every version of the step changes, entity by entity: properties that come, go, get other names, types
+        /// or places in the hierarchy.
         public var changes: [ModelChange]
         /// Statements of the new store's schema in the order of their execution.
         public var statements: [String]
@@ -131,9 +131,9 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var destination: String?
         /// The policy's class; nil for the default one.
         public var policy: String?
-        /// Whether the policy is called again for every row, in stage 2: unless it declares that it doesn't override the
-        /// hook (``EntityMigrationPolicy/createsRelationships``), and where the mapping has relationship expressions. A
-        /// policy that rewrites expressions while it runs can be called again though this is false.
+        /// Whether the policy is called again for every row, in stage 2: unless it declares that it doesn't override
+        /// the hook (``EntityMigrationPolicy/createsRelationships``), and where the mapping has relationship
+        /// expressions. A policy that rewrites expressions while it runs can be called again though this is false.
         public var createsRelationships: Bool
         /// The predicate that source rows must fulfil; nil for all rows.
         public var filter: String?

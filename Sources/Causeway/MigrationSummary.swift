@@ -23,8 +23,8 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var rejectedRows = 0
     /// Bad source rows that were left out (`MigrationOptions.badRows`).
     public var quarantinedRows = 0
-    /// Bytes of pages that the new store shares with the source and that the verification hasn't read: its tables stay as
-    /// they are. 0 where the file system can't share, and with `VerificationLevel.full`.
+    /// Bytes of pages that the new store shares with the source and that the verification hasn't read: its tables stay
+    /// as they are. 0 where the file system can't share, and with `VerificationLevel.full`.
     public var unreadBytes = 0
     /// Values that were replaced by their attribute's default because of them.
     public var defaultedValues = 0
@@ -42,7 +42,8 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var metadata: [String: MetadataValue] = [:]
     /// What the user should know.
     public var warnings: [String]
-    /// What the migration dropped of the store's content, a sentence each: `V1 → V2: dropped Harvest.scratch (33 values)`.
+    /// What the migration dropped of the store's content, a sentence each: `V1 → V2: dropped Harvest.scratch (33
+    /// values)`.
     public var losses: [String] = []
     /// Whether the store had the target version already. It wasn't touched then, unless `storeChange` says otherwise.
     public var wasCurrent: Bool

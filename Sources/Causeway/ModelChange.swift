@@ -16,12 +16,12 @@ public struct ModelChange: Hashable, Codable, Sendable {
     public var from: String?
     /// What it is now, in the same words; for what is new, its type.
     public var to: String?
-    /// What the rows get: a default, an expression, a policy's name; of what is dropped, why its content may not be lost:
-    /// the mapping model reads it, or a policy may. nil for nothing.
+    /// What the rows get: a default, an expression, a policy's name; of what is dropped, why its content may not be
+    /// lost: the mapping model reads it, or a policy may. nil for nothing.
     public var value: String?
-    /// How much the store holds of what is dropped; nil where nothing is, without a store, and where it can't be counted:
-    /// behind a mapping model or a stage's handler, and what a policy may read. A migration tells its plan of a store over
-    /// 256 MB before it has counted.
+    /// How much the store holds of what is dropped; nil where nothing is, without a store, and where it can't be
+    /// counted: behind a mapping model or a stage's handler, and what a policy may read. A migration tells its plan of
+    /// a store over 256 MB before it has counted.
     public var count: Int?
     /// What `count` counts: `rows`, `values` that aren't NULL, or `links`.
     public var unit: String?

@@ -14,8 +14,8 @@ extension ModelsCheck {
     ///   - mappingModels: paths of mapping models, in addition to those beside the models.
     ///   - stores: paths of stores that the app must be able to migrate to the current version.
     ///   - code: the Swift side of the migration.
-    /// - Throws: `MigrationError` where there are no models or no record, or a path in `mappingModels` can't be read. What
-    ///   is wrong with the models is a problem, not an error.
+    /// - Throws: `MigrationError` where there are no models or no record, or a path in `mappingModels` can't be read.
+    ///   What is wrong with the models is a problem, not an error.
     public init(
         models: [String], shipped: String, next: [String: String] = [:], mappingModels: [String] = [],
         stores: [String] = [], code: MigrationCode = MigrationCode()

@@ -5,9 +5,9 @@ import CausewayStores
 extension StoreComparison {
     /// Compares two stores, entity by entity, without changing a byte of either.
     ///
-    /// Rows are matched by entity name and primary key, and compared cell by cell: storage class and bits, external data
-    /// by content, links by the target's entity and key. `isModuloKeys` matches them by what they hold, links included,
-    /// for stores whose keys were given anew.
+    /// Rows are matched by entity name and primary key, and compared cell by cell: storage class and bits, external
+    /// data by content, links by the target's entity and key. `isModuloKeys` matches them by what they hold, links
+    /// included, for stores whose keys were given anew.
     ///
     /// Memory doesn't depend on the stores' sizes. Each is read once; `isModuloKeys` sorts digests of rows and links in
     /// a temporary file in `TMPDIR`, about 200 bytes for a row and a link.

@@ -3,9 +3,9 @@ import CausewayStores
 
 /// Writes what a store holds in a form that every program reads, without changing a byte of the store.
 ///
-/// Rows are streamed: memory doesn't grow with the store, but for the keys that a salvage has seen, 16 bytes for each gap
-/// in them. What is written appears under its name when it is complete; a run that fails or is stopped leaves nothing
-/// behind.
+/// Rows are streamed: memory doesn't grow with the store, but for the keys that a salvage has seen, 16 bytes for each
+/// gap in them. What is written appears under its name when it is complete; a run that fails or is stopped leaves
+/// nothing behind.
 ///
 /// ```swift
 /// var export = StoreExport(store: "Library.sqlite", output: "Library")
@@ -80,8 +80,8 @@ public struct StoreExport: Hashable, Sendable {
     /// - Parameter progress: called now and then, with pages instead of rows; returning false stops, and nothing is
     ///   kept.
     /// - Returns: what was read, and what was broken and where.
-    /// - Throws: `MigrationError` where neither a model nor the store's list of entities can be read, or the output exists
-    ///   or can't be written; never because of other damage.
+    /// - Throws: `MigrationError` where neither a model nor the store's list of entities can be read, or the output
+    ///   exists or can't be written; never because of other damage.
     @discardableResult
     public func salvage(progress: (ExportProgress) -> Bool = { _ in true }) throws(MigrationError) -> SalvageSummary {
         let prepared = request

@@ -21,7 +21,8 @@ extension StoreInspection {
     ///
     /// - Parameters:
     ///   - store: path of the store's main file.
-    ///   - models: paths of model bundles or stores, to name the store's version; none uses the store's own cache alone.
+    ///   - models: paths of model bundles or stores, to name the store's version; none uses the store's own cache
+    ///     alone.
     ///   - readsSizes: whether to find the size of every table and index, for which every page is read.
     /// - Throws: `MigrationError` where the file is no Core Data store, is damaged, or can't be read.
     public init(store: String, models: [String], readsSizes: Bool = false) throws(MigrationError) {

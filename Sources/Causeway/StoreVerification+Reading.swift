@@ -23,7 +23,8 @@ extension StoreVerification {
     ///
     /// - Parameters:
     ///   - store: path of the store's main file.
-    ///   - models: paths of model bundles or stores, to name the store's version; none uses the store's own cache alone.
+    ///   - models: paths of model bundles or stores, to name the store's version; none uses the store's own cache
+    ///     alone.
     ///   - isQuick: leaves out the comparison of indexes with their tables' rows.
     ///   - progress: told what is examined, in order, on this thread; it should return quickly.
     /// - Throws: `MigrationError` where the file is no Core Data store, is damaged beyond reading, or can't be read.

@@ -142,7 +142,8 @@ public struct CausewayCommand: AsyncParsableCommand {
         exit(withError: ExitCode.validationFailure)
     }
 
-    /// The answer to signals of a command that prints JSON and changes no store; nil where a command has its own answer.
+    /// The answer to signals of a command that prints JSON and changes no store; nil where a command has its own
+    /// answer.
     private static func watch(over command: any ParsableCommand) -> SignalWatch? {
         func only(_ stores: [String]) -> String? { stores.count == 1 ? stores[0] : nil }
         let store: String?

@@ -79,8 +79,8 @@ struct FailureReport: Encodable {
         return ExitCode(exitCode)
     }
 
-    /// Prints to standard error, and as JSON to standard output, each only where nobody has to be waited for: the reader
-    /// of a result that is being printed may have stopped reading.
+    /// Prints to standard error, and as JSON to standard output, each only where nobody has to be waited for: the
+    /// reader of a result that is being printed may have stopped reading.
     ///
     /// - Parameter store: which one it is about.
     func printIfReady(about store: String?) {

@@ -13,8 +13,8 @@ struct TextLayout {
     /// Nothing is broken or folded.
     static let whole = TextLayout(width: .max, showsAll: true)
 
-    /// For a stream: `COLUMNS` where it is set, else what the terminal says. What a pipe or a file gets isn't broken: names
-    /// stay whole for `grep`.
+    /// For a stream: `COLUMNS` where it is set, else what the terminal says. What a pipe or a file gets isn't broken:
+    /// names stay whole for `grep`.
     static func output(showsAll: Bool, to stream: StandardStream = .output) -> TextLayout {
         let width = Terminal.wantedWidth ?? Terminal.width(stream.descriptor) ?? .max
         return TextLayout(width: width, showsAll: showsAll)

@@ -5,8 +5,8 @@ import CausewayStores
 public struct ComparisonProgress: Hashable, Sendable {
     /// What is compared now, for people.
     public var activity: String
-    /// The part of the work that is done, from 0 to 1, by the numbers of rows; nil while links are followed, which nobody
-    /// knows how often.
+    /// The part of the work that is done, from 0 to 1, by the numbers of rows; nil while links are followed, which
+    /// nobody knows how often.
     public var fraction: Double?
 
     package init(_ activity: String, _ fraction: Double?) {

@@ -11,8 +11,8 @@ struct ContentLinks {
     /// Places of the two ends' tables in the layout.
     let first: Int
     let second: Int
-    /// Gives both keys, the place of the first among the second's links and the place of the second among the first's; 0
-    /// where not ordered.
+    /// Gives both keys, the place of the first among the second's links and the place of the second among the first's;
+    /// 0 where not ordered.
     let sql: String
 
     /// A place is a rank: the numbers that Core Data writes leave gaps.

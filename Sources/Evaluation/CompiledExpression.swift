@@ -5,7 +5,8 @@ package struct CompiledExpression: Sendable {
     /// What a planner can do without running the expression.
     package enum Shape: Hashable, Sendable {
         case constant(Constant)
-        /// A key path of stored properties; all but the last are to-one relationships. A composite's leaf is one handle.
+        /// A key path of stored properties; all but the last are to-one relationships. A composite's leaf is one
+        /// handle.
         case path(PathRoot, [PropertyHandle])
         case general
     }

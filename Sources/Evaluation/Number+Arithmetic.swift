@@ -23,8 +23,8 @@ extension Number {
         }
     }
 
-    /// - Throws: `type` for an integer overflow, a decimal out of range, and an integer's or decimal's division by zero;
-    ///   a real's gives infinity or NaN, as IEEE 754 says.
+    /// - Throws: `type` for an integer overflow, a decimal out of range, and an integer's or decimal's division by
+    ///   zero; a real's gives infinity or NaN, as IEEE 754 says.
     static func apply(_ operation: Operation, _ left: Number, _ right: Number) throws(EvaluationError) -> Number {
         if operation == .power { return .real(pow(left.real, right.real)) }
         switch (left, right) {

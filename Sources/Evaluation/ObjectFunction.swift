@@ -66,8 +66,8 @@ enum ObjectFunction: String, CaseIterable, Sendable {
 
     /// A message to nil gives NULL, and NO where the method answers yes or no.
     ///
-    /// - Throws: `type` for a NULL argument where Foundation raises, a position outside of the receiver, and operands of
-    ///   other kinds.
+    /// - Throws: `type` for a NULL argument where Foundation raises, a position outside of the receiver, and operands
+    ///   of other kinds.
     func apply(_ receiver: Value, _ arguments: [Value]) throws(EvaluationError) -> Value {
         switch (self, receiver, arguments.first ?? .null) {
         case (.isEqual, _, let other), (.isEqualToNumber, _, let other), (.isEqualToDate, _, let other):

@@ -81,8 +81,8 @@ extension Scalar {
         }
     }
 
-    /// As `ValueComparison.order`, whether the order of two values is one of those that a comparison wants; nil where that
-    /// isn't known.
+    /// As `ValueComparison.order`, whether the order of two values is one of those that a comparison wants; nil where
+    /// that isn't known.
     static func ordered(_ left: Scalar, _ right: Scalar, _ holds: (Order) -> Bool) -> Bool? {
         switch (left, right) {
         case (.unknown, _), (_, .unknown), (.text, _), (_, .text): return nil

@@ -7,9 +7,9 @@ extension Migrator {
 
     /// Migrates the store, and reports to a `Progress` of Foundation, as a window or an app's own tree of them shows.
     ///
-    /// It counts in thousandths of the whole run, over all phases, and sets `estimatedTimeRemaining` as soon as that can
-    /// be told. Cancelling the `Progress`, or the task, stops the migration: what is done is saved, the store is as it
-    /// was, and the same call resumes.
+    /// It counts in thousandths of the whole run, over all phases, and sets `estimatedTimeRemaining` as soon as that
+    /// can be told. Cancelling the `Progress`, or the task, stops the migration: what is done is saved, the store is as
+    /// it was, and the same call resumes.
     ///
     /// ```swift
     /// let progress = Progress(totalUnitCount: 1)
@@ -19,7 +19,8 @@ extension Migrator {
     ///
     /// - Parameters:
     ///   - progress: its total, its completed units, the time that is left and its handler of cancellation are set.
-    ///   - events: called in order, one at a time, on one of the migration's threads or tasks; it should return quickly.
+    ///   - events: called in order, one at a time, on one of the migration's threads or tasks; it should return
+    ///     quickly.
     /// - Returns: what was done.
     /// - Throws: `MigrationError`; `interrupted` where it was cancelled.
     @discardableResult

@@ -65,8 +65,8 @@ struct JoinFormula {
         leastDegree = min(least, mostDegree)
     }
 
-    /// Calls `body` for each partner of the owner with the partner's index, its rank in the owner's list and the owner's
-    /// rank in the partner's list.
+    /// Calls `body` for each partner of the owner with the partner's index, its rank in the owner's list and the
+    /// owner's rank in the partner's list.
     func forEachPartner<Failure: Error>(
         of owner: Int, _ body: (_ partner: Int, _ rank: Int, _ ownerRank: Int) throws(Failure) -> Void
     ) throws(Failure) {

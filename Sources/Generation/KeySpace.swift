@@ -51,7 +51,8 @@ struct KeySpace {
         self.rests = rests
     }
 
-    /// The entity (its place in `entities`) whose row has the key `index + 1`, and the row's number among that entity's.
+    /// The entity (its place in `entities`) whose row has the key `index + 1`, and the row's number among that
+    /// entity's.
     func row(at index: Int) -> (entity: Int, ordinal: Int) {
         if index < rests[0] {
             let slot = index % pattern.count

@@ -9,8 +9,8 @@ package import CausewayStoreFormat
 package struct StoreGenerator {
     package let layout: StoreLayout
     package let options: GenerationOptions
-    /// Rows by concrete entity. Fewer than the options ask for, where uniqueness constraints and mandatory relationships
-    /// leave no room for more.
+    /// Rows by concrete entity. Fewer than the options ask for, where uniqueness constraints and mandatory
+    /// relationships leave no room for more.
     package let counts: [String: Int]
 
     let keySpaces: [String: KeySpace]

@@ -3,8 +3,8 @@ import CausewayModel
 extension MappingInference {
     /// The relationship mappings of a destination entity that has a source.
     ///
-    /// The links of a relationship and of its inverse are one set: where only one side is found in the source (the other
-    /// was renamed without an identifier, or is new), the links come through that side.
+    /// The links of a relationship and of its inverse are one set: where only one side is found in the source (the
+    /// other was renamed without an identifier, or is new), the links come through that side.
     mutating func relationships(of entity: String, from origin: String) -> [RelationshipMapping] {
         destination.storedRelationships(of: entity).map { relationship in
             let (links, asked) = links(of: relationship, entity: entity, origin: origin)

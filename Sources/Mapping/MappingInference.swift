@@ -52,8 +52,8 @@ package struct MappingInference {
         return mapping
     }
 
-    /// What continues what in two versions, even where rows can't be carried over: an attribute keeps its origin whatever
-    /// its type is now. For showing what the versions differ in, never for moving rows.
+    /// What continues what in two versions, even where rows can't be carried over: an attribute keeps its origin
+    /// whatever its type is now. For showing what the versions differ in, never for moving rows.
     ///
     /// - Parameters:
     ///   - source: the older version.

@@ -79,8 +79,8 @@ package struct EntityMapping: Hashable, Sendable {
 /// Where a destination attribute's value comes from.
 package struct AttributeMapping: Hashable, Sendable {
     package enum Value: Hashable, Sendable {
-        /// The source attribute's value, converted where its type changes; NULL becomes `nilReplacement`, a value of the
-        /// destination's type, where that is not nil.
+        /// The source attribute's value, converted where its type changes; NULL becomes `nilReplacement`, a value of
+        /// the destination's type, where that is not nil.
         case carried(from: String, nilReplacement: Constant?, conversion: NumericConversion? = nil)
         /// The same value in every row: the default of an added attribute, or NULL.
         case constant(Constant?)
@@ -186,8 +186,8 @@ package struct LinkSource: Hashable, Sendable {
         self.ended = ended
     }
 
-    /// Whether rows of an entity can have such links: those of an inverse that leads to subentities aren't the parent's,
-    /// whatever stands in its column.
+    /// Whether rows of an entity can have such links: those of an inverse that leads to subentities aren't the
+    /// parent's, whatever stands in its column.
     package func canBe(of entity: String, in model: ManagedObjectModel) -> Bool {
         guard isInverted, let found = model.relationship(relationship, of: self.entity)?.relationship else {
             return true

@@ -11,8 +11,8 @@ package enum ForeignFile {
         package let message: String
     }
 
-    /// The whole content of at most `limit` bytes; `kind` is what the file is, for messages. Links aren't followed where
-    /// one could lead out of a foreign folder, and its target's content into messages.
+    /// The whole content of at most `limit` bytes; `kind` is what the file is, for messages. Links aren't followed
+    /// where one could lead out of a foreign folder, and its target's content into messages.
     package static func content(
         of path: String, followsLinks: Bool, limit: Int, kind: String
     ) throws(Failure) -> [UInt8] {

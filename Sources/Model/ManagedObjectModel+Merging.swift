@@ -4,8 +4,8 @@ extension ManagedObjectModel {
     ///
     /// - Parameter parts: the models, each with its name for messages.
     /// - Returns: the union; an entity that several have is in it once.
-    /// - Throws: `inconsistent` where an entity is in two with different hashes, for each such entity, or where the union
-    ///   is beyond `ModelLimits`.
+    /// - Throws: `inconsistent` where an entity is in two with different hashes, for each such entity, or where the
+    ///   union is beyond `ModelLimits`.
     package static func merged(
         _ parts: [(title: String, model: ManagedObjectModel)]
     ) throws(ModelError) -> ManagedObjectModel {

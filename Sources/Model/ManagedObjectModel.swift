@@ -95,8 +95,8 @@ package struct Attribute: Hashable, Sendable {
 
     /// What makes an attribute derived.
     package struct Derivation: Hashable, Sendable {
-        /// `chapters.@count` is held as `.function(operand: nil, name: "count:", arguments: [.key("chapters")])`, `now()`
-        /// as `.function(operand: nil, name: "now", arguments: [])`, `toOne.attribute` as a key path.
+        /// `chapters.@count` is held as `.function(operand: nil, name: "count:", arguments: [.key("chapters")])`,
+        /// `now()` as `.function(operand: nil, name: "now", arguments: [])`, `toOne.attribute` as a key path.
         package var expression: Expression
         package var filter: Predicate?
 

@@ -79,8 +79,8 @@ package enum ModelLimits {
     /// Levels of inheritance, the root included; deeper than 8 was never seen. Inherited properties are walked and
     /// numbered once for each level below.
     package static let inheritanceDepth = 100
-    /// Entities of a hierarchy times columns of its table, over all hierarchies. A migration keeps sums of each such pair,
-    /// and a checkpoint takes 64 MiB of them.
+    /// Entities of a hierarchy times columns of its table, over all hierarchies. A migration keeps sums of each such
+    /// pair, and a checkpoint takes 64 MiB of them.
     package static let entityColumns = 1_600_000
     /// Columns of a table; SQLite's limit.
     package static let tableColumns = 2_000

@@ -45,8 +45,8 @@ open class EntityMigrationPolicy {
     /// fetches, counts.
     ///
     /// An independent policy that doesn't runs together with the steps before it, which hand it each row and make no
-    /// store. One that does may say so: then its step doesn't even begin like this. Otherwise the migration notices, and
-    /// its steps run one by one after all. The default is false.
+    /// store. One that does may say so: then its step doesn't even begin like this. Otherwise the migration notices,
+    /// and its steps run one by one after all. The default is false.
     open class var readsOtherObjects: Bool { false }
 
     /// Says that the policy's results have changed: unfinished work of another revision isn't resumed.
@@ -68,8 +68,8 @@ open class EntityMigrationPolicy {
     /// Makes the destination objects of one source object.
     ///
     /// The default makes one object of the mapping's destination entity, fills its attributes by the mapping's
-    /// expressions, and associates it. An override may make none, one or many objects of any entity; it associates what it
-    /// makes by hand.
+    /// expressions, and associates it. An override may make none, one or many objects of any entity; it associates what
+    /// it makes by hand.
     ///
     /// - Parameters:
     ///   - sInstance: the source object.

@@ -39,8 +39,8 @@ extension ManagedObject {
     /// - Parameters:
     ///   - key: the attribute.
     ///   - utf8: the bytes.
-    /// - Throws: `ObjectError` as `set(_:to:)` of a string does; with `.type` for bytes that aren't valid UTF-8, such as
-    ///   a text that was cut inside a character.
+    /// - Throws: `ObjectError` as `set(_:to:)` of a string does; with `.type` for bytes that aren't valid UTF-8, such
+    ///   as a text that was cut inside a character.
     public func set(_ key: PropertyKey, toUTF8 utf8: Span<UInt8>) throws(ObjectError) {
         guard TextScalars.areValid(utf8) else {
             throw ObjectError(.type, "\(entityName).\(key.name): the bytes aren't valid UTF-8")

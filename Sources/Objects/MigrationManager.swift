@@ -115,8 +115,8 @@ open class MigrationManager {
             .map { sourceContext.object(with: $0) }
     }
 
-    /// The object of an entity whose attribute has a value, made where there is none yet: for rows that many source rows
-    /// share, such as the maker of cars.
+    /// The object of an entity whose attribute has a value, made where there is none yet: for rows that many source
+    /// rows share, such as the maker of cars.
     ///
     /// Found through an index on disk with a cache of bounded size in front, so that it costs the same with ten shared
     /// objects as with a million. It knows objects that it made itself.

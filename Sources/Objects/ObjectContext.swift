@@ -70,8 +70,8 @@ public final class ObjectContext {
     package var sourceBatch: RowBatch?
     /// The key that the next new row of this entity takes over from its source row.
     package var keptKey: (entity: Int32, key: Int64)?
-    /// By table: the largest key that a row can have kept of its source row; larger ones are given to others. Empty where
-    /// that isn't known, or no row gets another key.
+    /// By table: the largest key that a row can have kept of its source row; larger ones are given to others. Empty
+    /// where that isn't known, or no row gets another key.
     private let largestKeptKeys: [Int64]
     private var templates: [RowTemplate?]
     /// Attributes by Z_ENT − 1, then by handle; an entity's list is made when it is first needed.

@@ -9,8 +9,8 @@ package import CausewaySQLiteFile
 package struct PendingRows: @unchecked Sendable {
     /// Most cells of a source record: SQLite's own limit of columns.
     package static let maximumCells = 2_000
-    /// Cells of all tables, and links and associations, whose memory is kept for the next batch: 16 bytes each. A batch of
-    /// which a policy made many more doesn't stay paid for.
+    /// Cells of all tables, and links and associations, whose memory is kept for the next batch: 16 bytes each. A batch
+    /// of which a policy made many more doesn't stay paid for.
     private static let keptCells = 1 << 20
 
     /// In the layout's order.
@@ -62,8 +62,8 @@ package struct PendingRows: @unchecked Sendable {
         }
     }
 
-    /// Whether the cells of a new row can be stored as they are: no link leads to a row that has no key yet, and no place
-    /// is to be numbered.
+    /// Whether the cells of a new row can be stored as they are: no link leads to a row that has no key yet, and no
+    /// place is to be numbered.
     package func needsNoKeys(_ content: RowTable, _ row: Int) -> Bool {
         let first = row * content.columnCount
         for column in 0..<content.columnCount {

@@ -103,8 +103,8 @@ public struct TextSpan: ~Escapable {
         return index
     }
 
-    /// The byte at which the character with this number begins. Between two ASCII bytes other than CR LF there is always
-    /// a boundary; what follows anything else is a question for `String`.
+    /// The byte at which the character with this number begins. Between two ASCII bytes other than CR LF there is
+    /// always a boundary; what follows anything else is a question for `String`.
     private func offset(ofCharacter number: Int) -> Int {
         precondition(number >= 0, "a text can't have a negative number of characters")
         var index = 0

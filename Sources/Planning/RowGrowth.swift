@@ -2,8 +2,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 
 extension RowPass {
-    /// Bytes by which a row may become longer than the record that it is made from: a long default makes a huge batch of
-    /// many short rows. Never too few, but for the content of external files.
+    /// Bytes by which a row may become longer than the record that it is made from: a long default makes a huge batch
+    /// of many short rows. Never too few, but for the content of external files.
     package var addedBytes: Int {
         projections.values.map { $0.cells.reduce(0) { $0 + $1.addedBytes } }.max() ?? 0
     }
@@ -25,7 +25,8 @@ extension CellRecipe {
 }
 
 extension CellValue {
-    /// Bytes of a serial type of SQLite's largest value, a varint (https://www.sqlite.org/fileformat2.html#record_format).
+    /// Bytes of a serial type of SQLite's largest value, a varint
+    /// (https://www.sqlite.org/fileformat2.html#record_format).
     fileprivate static let longestSerialType = 5
     /// A serial type and eight bytes.
     fileprivate static let longestNumber = 9

@@ -84,8 +84,8 @@ package enum CellRecipe: Sendable {
     case carry(Int)
     /// The source's cell; the literal where it is NULL.
     case carryOr(Int, CellValue)
-    /// The source's number as the types of the conversion keep it; texts and binary data as they are. The literal, where
-    /// there is one, for NULL.
+    /// The source's number as the types of the conversion keep it; texts and binary data as they are. The literal,
+    /// where there is one, for NULL.
     case converted(Int, NumericConversion, ifNull: CellValue?)
     case literal(CellValue)
     /// A key that becomes NULL where its target's entity (`entity` holds its Z_ENT) is among the dropped ones.

@@ -11,8 +11,8 @@ extension Files {
     /// Bytes of the system's list of all locks that are read: more than a hundred thousand locks.
     private static let lockListLimit = 16 << 20
 
-    /// Other processes that hold a lock on a file, by whatever name. The file isn't opened, which would drop the locks that
-    /// this process has on it.
+    /// Other processes that hold a lock on a file, by whatever name. The file isn't opened, which would drop the locks
+    /// that this process has on it.
     ///
     /// - Parameter file: the file's status.
     /// - Returns: nil if the system doesn't say. A number below 1 stands for a process that it doesn't name.

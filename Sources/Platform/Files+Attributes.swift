@@ -17,7 +17,8 @@ extension Files {
     ///   - target: The file that gets them; no link, and not open in SQLite.
     ///   - ignoringOwner: The owner stays where the process may not change it.
     /// - Returns: The names of attributes that stay different because only the system or root may change them: those of
-    ///   `security.` and `trusted.` that were refused with EPERM or ENOTSUP. Everything else that is refused is an error.
+    ///   `security.` and `trusted.` that were refused with EPERM or ENOTSUP. Everything else that is refused is an
+    ///   error.
     /// - Throws: `.permissionDenied` when the owner differs and the process may not change it.
     @discardableResult
     package static func copyAttributes(

@@ -37,7 +37,8 @@ package struct FileLock: ~Copyable {
     }
 
     deinit {
-        // Not by closing alone: a process that is being started has a copy of the descriptor until it is another program.
+        // Not by closing alone: a process that is being started has a copy of the descriptor until it is another
+        // program.
         _ = flock(file.descriptor, LOCK_UN)
     }
 

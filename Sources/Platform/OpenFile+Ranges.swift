@@ -48,8 +48,8 @@ extension OpenFile {
         #endif
     }
 
-    /// Whether `clone` to a new file in a folder could share extents. Nothing is left in the folder, and no name is ever
-    /// seen there.
+    /// Whether `clone` to a new file in a folder could share extents. Nothing is left in the folder, and no name is
+    /// ever seen there.
     ///
     /// - Parameter folder: that may be written to.
     /// - Returns: false also where it can't be found out: no file may be made there, or the system has no such question

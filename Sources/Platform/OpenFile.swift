@@ -23,8 +23,8 @@ package struct OpenFile: ~Copyable {
     package let path: String
     let descriptor: Int32
 
-    /// Opens or creates a file. `permissions` are those of a new one, before the process's umask. Without `followsLinks`,
-    /// a path whose last part is a symbolic link is refused (`.symbolicLink`).
+    /// Opens or creates a file. `permissions` are those of a new one, before the process's umask. Without
+    /// `followsLinks`, a path whose last part is a symbolic link is refused (`.symbolicLink`).
     package init(_ path: String, mode: Mode, permissions: UInt32 = 0o600, followsLinks: Bool = true) throws(FileError) {
         var flags =
             switch mode {

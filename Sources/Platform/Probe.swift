@@ -24,8 +24,8 @@ package enum KillPoint: String, CaseIterable, Sendable {
     case planWritten, stagingCreated
     /// 4: the staging store is a copy of the source, with its old schema.
     case pagesCopied
-    /// 4: no connection is open on the staging store, whose pages are written; they are all written, and the header counts
-    /// them, of which no progress speaks; it does, and a connection can be opened.
+    /// 4: no connection is open on the staging store, whose pages are written; they are all written, and the header
+    /// counts them, of which no progress speaks; it does, and a connection can be opened.
     case pagesBegun, pagesWhole, pagesDone
     /// 4: rows of a batch are in the transaction; before and after its commit; a segment or checkpoint file is durable.
     case batchWritten, committing, committed, segmentWritten, checkpointWritten

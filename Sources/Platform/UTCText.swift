@@ -10,8 +10,8 @@ package enum UTCText {
         return "\(fourDigits(date.year))-\(twoDigits(date.month))-\(twoDigits(date.day))T\(clock)Z"
     }
 
-    /// The Gregorian date of a day, counted from 1970-01-01. Years begin in March here, so that the leap day is the last
-    /// (http://howardhinnant.github.io/date_algorithms.html#civil_from_days).
+    /// The Gregorian date of a day, counted from 1970-01-01. Years begin in March here, so that the leap day is the
+    /// last (http://howardhinnant.github.io/date_algorithms.html#civil_from_days).
     private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         // From 0000-03-01; an era has 400 years.
         let shifted = day + 719_468

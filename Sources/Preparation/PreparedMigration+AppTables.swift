@@ -5,8 +5,8 @@ package import CausewayStores
 
 /// Objects that aren't carried, with their rows.
 extension PreparedMigration {
-    /// A sentence for each object of the app's own that a step doesn't carry. A table that an earlier step carried has the
-    /// rows that it has in the store.
+    /// A sentence for each object of the app's own that a step doesn't carry. A table that an earlier step carried has
+    /// the rows that it has in the store.
     ///
     /// - Parameters:
     ///   - step: whose objects they are.

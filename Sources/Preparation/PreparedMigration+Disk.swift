@@ -24,10 +24,10 @@ extension PreparedMigration {
         return made + made / 20
     }
 
-    /// Bytes of the indexes that are sorted on disk before they are built: the largest takes about as much as it takes in
-    /// the store, a tenth. SQLite sorts one at a time; of those that pages make, every worker has one, and one is written.
-    /// A carried one is sorted where it is stale, one at a time. Where most of the store stays on shared extents, only
-    /// indexes that are known to be made count.
+    /// Bytes of the indexes that are sorted on disk before they are built: the largest takes about as much as it takes
+    /// in the store, a tenth. SQLite sorts one at a time; of those that pages make, every worker has one, and one is
+    /// written. A carried one is sorted where it is stale, one at a time. Where most of the store stays on shared
+    /// extents, only indexes that are known to be made count.
     private func sortingBytes(ofStep index: Int) -> Int {
         let indexes = steps[index].works.flatMap(\.indexes)
         let sorted = min(jobs + 1, indexes.count { $0.method == .sort })
@@ -52,15 +52,15 @@ extension PreparedMigration {
     /// Bytes of an entry of six small integers in a b-tree that is three quarters full.
     private static let associationBytes = 40
 
-    /// Bytes for what no other number counts: journals beside a handler's, checkpoints, pages of tables and indexes that
-    /// are new, directory entries, rounding (InsideCrashSafety §2.2). An eighth of the store, within bounds.
+    /// Bytes for what no other number counts: journals beside a handler's, checkpoints, pages of tables and indexes
+    /// that are new, directory entries, rounding (InsideCrashSafety §2.2). An eighth of the store, within bounds.
     package var reserve: Int { Self.reserve(storeBytes: storeBytes) }
 
     /// The reserve of a store with that many bytes.
     package static func reserve(storeBytes: Int) -> Int { min(max(storeBytes / 8, leastReserve), mostReserve) }
 
-    /// Bytes. The longest journal that doesn't grow with the store is that of free pages, which go 4 MiB at a time; as much
-    /// holds the first pages of a thousand new tables and indexes.
+    /// Bytes. The longest journal that doesn't grow with the store is that of free pages, which go 4 MiB at a time; as
+    /// much holds the first pages of a thousand new tables and indexes.
     package static let leastReserve = 4 << 20
     /// Bytes. What it is for grows with tables and workers, not with rows: a checkpoint has 64 MiB at most.
     package static let mostReserve = 64 << 20

@@ -5,8 +5,8 @@ package import CausewayStores
 
 /// How much of the store the steps drop.
 extension PreparedMigration {
-    /// Bytes of a store up to which a migration counts what it drops before it says what it will do: that takes less than
-    /// a second. In a larger store it counts in its check of the rows. A plan counts in any store.
+    /// Bytes of a store up to which a migration counts what it drops before it says what it will do: that takes less
+    /// than a second. In a larger store it counts in its check of the rows. A plan counts in any store.
     package static let quicklyCounted = 256_000_000
 
     /// Numbers of one statement; SQLite allows 2,000 columns of a result.

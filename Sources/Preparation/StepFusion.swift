@@ -78,8 +78,8 @@ package struct StepFusion: Sendable {
         /// What of the last needs a store of its own, before it or after it.
         var barrier: String? {
             let (step, isFirst, code) = (last, steps.count == 1, code)
-            // The hooks of one come before the rows of the next, and may tell it something: by `userInfo`, or by what the
-            // app has besides.
+            // The hooks of one come before the rows of the next, and may tell it something: by `userInfo`, or by what
+            // the app has besides.
             let policies = step.objects?.mappings.filter { $0.description.policyClassName != nil } ?? []
             if policies.count > 1 { return "of the step before, several mappings have policies" }
             return StepFusion.barrier(of: step) { plan in

@@ -123,8 +123,8 @@ package struct Connection: ~Copyable {
         try check(unsafe sqlite3_exec(handle, sql, nil, nil, nil), sql: sql)
     }
 
-    /// Compiles exactly one statement. One that is kept and run many times is `persistent`: SQLite then takes its memory
-    /// from where it doesn't fragment.
+    /// Compiles exactly one statement. One that is kept and run many times is `persistent`: SQLite then takes its
+    /// memory from where it doesn't fragment.
     package func prepare(_ sql: String, persistent: Bool = false) throws(SQLiteError) -> Statement {
         try refuseNUL(in: sql)
         StatementObserver.see(sql, on: self)

@@ -10,8 +10,8 @@ internal import CausewayCSQLite
 extension Connection {
     /// Registers a function of any number of arguments that gives NULL.
     ///
-    /// Triggers that Core Data makes call functions (`NSCoreDataTriggerUpdateAffectedObjectValue`) that exist in its own
-    /// process only; without a stand-in every statement that would fire them fails to compile.
+    /// Triggers that Core Data makes call functions (`NSCoreDataTriggerUpdateAffectedObjectValue`) that exist in its
+    /// own process only; without a stand-in every statement that would fire them fails to compile.
     package func registerNoOpFunction(_ name: String) throws(SQLiteError) {
         // Innocuous: with an untrusted schema, triggers may call no other.
         // Deterministic: generated columns may call no other.

@@ -3,8 +3,8 @@ import Synchronization
 /// Sees every statement of this process when it is compiled or executed: for tests that ask for query plans. Without an
 /// observer it costs one relaxed load per statement.
 package struct StatementObserver: Sendable {
-    /// Called with the connection, as its schema is at that moment, and one or more statements. May compile statements of
-    /// its own on the connection, which are observed in turn.
+    /// Called with the connection, as its schema is at that moment, and one or more statements. May compile statements
+    /// of its own on the connection, which are observed in turn.
     package let compiling: @Sendable (borrowing Connection, String) -> Void
 
     package init(compiling: @escaping @Sendable (borrowing Connection, String) -> Void) {

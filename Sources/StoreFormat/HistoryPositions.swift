@@ -101,7 +101,8 @@ package struct HistoryColumnsMap: Sendable {
         }
     }
 
-    /// - Returns: nil where NULL must be written: the bitmap isn't one of the source's entity, or its bits aren't known.
+    /// - Returns: nil where NULL must be written: the bitmap isn't one of the source's entity, or its bits aren't
+    ///   known.
     package func callAsFunction(_ bitmap: [UInt8]) -> [UInt8]? {
         guard bitmap.count == (sourceCount + 7) / 8 else { return nil }
         switch method {

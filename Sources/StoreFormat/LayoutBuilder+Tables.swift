@@ -100,8 +100,8 @@ extension LayoutBuilder {
         if Set(hinted).count == keys.count, hinted.count == keys.count { columns.groups[.orderKeys] = hinted }
     }
 
-    /// Up to framework version 851 uniqueness is part of the table: a word after a single column, a named constraint for
-    /// several (InsideStoreFormat §7).
+    /// Up to framework version 851 uniqueness is part of the table: a word after a single column, a named constraint
+    /// for several (InsideStoreFormat §7).
     private func withConstraints(_ table: EntityTable, root: Int) -> EntityTable {
         guard frameworkVersion < FrameworkEra.uniqueIndexes else { return table }
         var unique: Set<ColumnRole> = []

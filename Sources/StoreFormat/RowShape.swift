@@ -48,8 +48,8 @@ package struct RowShape: Hashable, Sendable {
         case targetIsNot(SQLIdentifier, table: SQLIdentifier, entities: [Int])
         /// The texts of the two columns are none of these pairs.
         case isNone(SQLIdentifier, SQLIdentifier, of: [TextPair])
-        /// The row of `table` that the column names meets these, each of which is about its own columns only; or there is
-        /// no such row.
+        /// The row of `table` that the column names meets these, each of which is about its own columns only; or there
+        /// is no such row.
         case targetMeets(SQLIdentifier, table: SQLIdentifier, [Condition])
     }
 

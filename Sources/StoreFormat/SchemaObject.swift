@@ -102,8 +102,8 @@ struct SchemaOrigins {
         return object.name.hasPrefix(object.table + "_") || object.name.hasPrefix("Z_" + object.table.dropFirst() + "_")
     }
 
-    /// Core Data's naming patterns over all eras: `<TABLE>_<COLUMN>_INDEX`, `Z_<Entity>_<index>`, `<TABLE>_ZA_ZB`. Their
-    /// table may have been renamed since. Core Data never indexes an order key.
+    /// Core Data's naming patterns over all eras: `<TABLE>_<COLUMN>_INDEX`, `Z_<Entity>_<index>`, `<TABLE>_ZA_ZB`.
+    /// Their table may have been renamed since. Core Data never indexes an order key.
     private func isStaleIndex(_ object: StoreSchema.Object) -> Bool {
         let name = object.name
         guard name.hasPrefix("Z"), expected.contains(object.table.lowercased()) else { return false }

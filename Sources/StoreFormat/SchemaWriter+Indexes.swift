@@ -22,7 +22,8 @@ extension SchemaWriter {
         add(TableIndex(name, on: table.name, columns.map { TableIndex.Column($0) }))
     }
 
-    /// Every real or virtual to-one of the tree, and in old stores every `indexed` attribute before those of its entity.
+    /// Every real or virtual to-one of the tree, and in old stores every `indexed` attribute before those of its
+    /// entity.
     private mutating func addKeyIndexes(ofTree root: Int, _ table: EntityTable) {
         for index in root...outline.lastDescendants[root] {
             let entity = outline.entities[index]

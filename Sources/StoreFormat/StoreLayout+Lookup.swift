@@ -13,8 +13,8 @@ extension StoreLayout {
     /// The name of the table with that column.
     package func table(holding role: ColumnRole) -> String? { columnsByRole[role]?.table }
 
-    /// The column that holds a stored attribute (a composite's leaf as `composite.leaf`) or to-one as the entity sees it,
-    /// inherited ones included.
+    /// The column that holds a stored attribute (a composite's leaf as `composite.leaf`) or to-one as the entity sees
+    /// it, inherited ones included.
     package func column(of property: String, in entity: String) -> Column? {
         model.lineage(of: entity).lazy.compactMap { ancestor in
             column(.attribute(entity: ancestor.name, path: property))

@@ -103,8 +103,8 @@ package struct StoreSchema: Sendable {
                 && column.declaredType.uppercased() == "INTEGER" && !columns.contains { $0.primaryKeyPlace > 1 }
         }
 
-        /// The name under which the rowid can be read and written; nil for a table without, and where other columns have
-        /// all of its names.
+        /// The name under which the rowid can be read and written; nil for a table without, and where other columns
+        /// have all of its names.
         package var rowIDName: String? {
             guard !isWithoutRowID else { return nil }
             return columns.first(where: isRowID)?.name ?? ["rowid", "_rowid_", "oid"].first { position(of: $0) == nil }

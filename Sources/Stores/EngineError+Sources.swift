@@ -137,8 +137,8 @@ extension EngineError {
 
 /// One line where something may fail: the error says at what place.
 extension EngineError {
-    /// Whatever fails, as the kind that it is; a call to the file system as `kind`, unless the disk or the system is the
-    /// reason: a file that can't be made because the disk is full isn't its folder's fault.
+    /// Whatever fails, as the kind that it is; a call to the file system as `kind`, unless the disk or the system is
+    /// the reason: a file that can't be made because the disk is full isn't its folder's fault.
     @discardableResult
     package static func at<Value: ~Copyable>(
         _ place: @autoclosure () -> String, as kind: Kind = .inputOutput, remedy: String = "",

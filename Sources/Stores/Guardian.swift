@@ -54,7 +54,8 @@ package final class Guardian {
     /// - Throws: `.busy` when the time is over, `.undecided` where the store has changed, or the request to stop.
     package func lockExclusively(timeout: Double, cancellation: Cancellation = Cancellation()) throws(EngineError) {
         try EngineError.at(location.path) {
-            // Nothing was written. A COMMIT would wait for readers by itself, for as long as a connection waits by default.
+            // Nothing was written. A COMMIT would wait for readers by itself, for as long as a connection waits by
+            // default.
             try connection.rollback()
             connection.setBusyHandler(Self.patience(timeout, cancellation))
             defer { connection.removeBusyHandler() }
@@ -94,8 +95,8 @@ package final class Guardian {
     package func release(keepingWork: Bool) {
         if isDone { return }
         isDone = true
-        // The store is complete in either mode: a failure here leaves the flag of rollback mode, which Core Data changes
-        // back when it opens the store.
+        // The store is complete in either mode: a failure here leaves the flag of rollback mode, which Core Data
+        // changes back when it opens the store.
         try? connection.rollback()
         if restoresWAL, !keepingWork { try? connection.setJournalMode(.wal) }
     }

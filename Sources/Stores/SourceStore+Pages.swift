@@ -4,8 +4,8 @@ package import CausewaySQLiteFile
 extension SourceStore {
     /// The store's file, to read its pages, and nothing else: the lock of the store's connection keeps writers away.
     ///
-    /// With a -wal its newest pages are read there, as they are when this is first asked: good for what a plan estimates.
-    /// In a store that is migrated in place it has been folded in before rows are read.
+    /// With a -wal its newest pages are read there, as they are when this is first asked: good for what a plan
+    /// estimates. In a store that is migrated in place it has been folded in before rows are read.
     ///
     /// Opened once and kept as long as the store, even where it is refused: closing any descriptor of a file drops the
     /// process's locks on it, those of SQLite too (InsideCrashSafety §2.1).

@@ -104,7 +104,8 @@ package struct StoreFile {
         try Files.readPrefix(of: path, length: 16) == Array("SQLite format 3\0".utf8)
     }
 
-    /// Where the -wal breaks off although there is more of it; nil where it doesn't. Before SQLite opens it for writing.
+    /// Where the -wal breaks off although there is more of it; nil where it doesn't. Before SQLite opens it for
+    /// writing.
     package func walBreak(_ location: StoreLocation) throws(EngineError) -> WALBreak? {
         walBytes > 0 ? try WALBreak(in: location.wal, pageSize: header.pageSize) : nil
     }

@@ -31,8 +31,8 @@ package enum XMLWriter {
 
     /// The document with its XML declaration.
     ///
-    /// Throws `unwritable` for a character that XML has no form for, and `limitExceeded` for what `XMLTree` would refuse
-    /// to read back.
+    /// Throws `unwritable` for a character that XML has no form for, and `limitExceeded` for what `XMLTree` would
+    /// refuse to read back.
     package static func document(_ root: Element) throws(XMLError) -> [UInt8] {
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
         var count = 0
@@ -45,8 +45,8 @@ package enum XMLWriter {
         return bytes
     }
 
-    /// Whether a text can be an attribute's value: XML has no form for most control characters, not even an escaped one,
-    /// and the reader bounds a value's length.
+    /// Whether a text can be an attribute's value: XML has no form for most control characters, not even an escaped
+    /// one, and the reader bounds a value's length.
     package static func canWrite(_ text: String) -> Bool {
         // An escaped character takes six bytes at most.
         text.utf8.count <= XMLLimits.attributeSize / 6 && text.unicodeScalars.allSatisfy(isCharacter)

@@ -40,8 +40,8 @@ final class WorkFolder {
         return path(name)
     }
 
-    /// Copies what is committed of `Fixtures/Orchard`, and returns the store's path. Other tests read the store where it
-    /// is, and then there is a -shm for a moment, which is no part of it.
+    /// Copies what is committed of `Fixtures/Orchard`, and returns the store's path. Other tests read the store where
+    /// it is, and then there is a -shm for a moment, which is no part of it.
     func addOrchard() throws -> String {
         let place = url.appendingPathComponent("Orchard")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)

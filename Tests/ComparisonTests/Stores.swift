@@ -28,8 +28,8 @@ struct StoreFolder: ~Copyable {
 
     func path(_ name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
 
-    /// Everything that a comparison looks at: attributes of several classes, external data, a hierarchy, a to-one to it,
-    /// an ordered to-many, an ordered many-to-many, a to-many without inverse.
+    /// Everything that a comparison looks at: attributes of several classes, external data, a hierarchy, a to-one to
+    /// it, an ordered to-many, an ordered many-to-many, a to-many without inverse.
     private static let model = """
         <entity name="Author"><attribute name="name" attributeType="String" optional="YES"/>
         <attribute name="score" attributeType="Double" optional="YES"/>

@@ -154,8 +154,8 @@ struct EngineAgreement {
         }
     }
 
-    /// Whether the rows' order, and their rowids, aren't part of the result: statements sort join tables, pages keep the
-    /// source's order; and SQLite itself writes the keys of AUTOINCREMENT.
+    /// Whether the rows' order, and their rowids, aren't part of the result: statements sort join tables, pages keep
+    /// the source's order; and SQLite itself writes the keys of AUTOINCREMENT.
     private static func isUnordered(_ table: String) -> Bool {
         table == "sqlite_sequence" || table.hasPrefix("Z_") && table.dropFirst(2).first?.isNumber == true
     }

@@ -65,7 +65,8 @@ struct KeptTableTests {
         try Scenario(versions[0], versions[1], wal: wal, rows: Self.rows + rows)
     }
 
-    /// The rows and the schema, whatever their order: rowids of join tables, which VACUUM may change, aren't part of it.
+    /// The rows and the schema, whatever their order: rowids of join tables, which VACUUM may change, aren't part of
+    /// it.
     static func content(_ path: String) throws -> [String] { try Database.dump(path).sorted() }
 
     private static func write(_ sql: String, to path: String) throws {
@@ -284,8 +285,8 @@ struct KeptTableTests {
         func number(_ offset: Int, _ length: Int) -> Int {
             bytes[offset..<offset + length].reduce(0) { $0 << 8 | Int($1) }
         }
-        // The last child of a table that stays has an entry of five bytes in the map's page before it, the last four its
-        // parent (https://www.sqlite.org/fileformat2.html#ptrmap_pages).
+        // The last child of a table that stays has an entry of five bytes in the map's page before it, the last four
+        // its parent (https://www.sqlite.org/fileformat2.html#ptrmap_pages).
         let page = number((root - 1) * 512 + 8, 4)
         let map = (page - 2) / (512 / 5 + 1) * (512 / 5 + 1) + 2
         let parent = (map - 1) * 512 + 5 * (page - map - 1) + 1

@@ -13,8 +13,8 @@ extension DamageHarness {
     ///
     /// - Parameters:
     ///   - seed: everything random is derived from it.
-    ///   - isQuick: the subset for every submission: fewer stores and variants, and no hostile input, which the ordinary
-    ///     tests run.
+    ///   - isQuick: the subset for every submission: fewer stores and variants, and no hostile input, which the
+    ///     ordinary tests run.
     ///   - fixtures: `Fixtures` of this package.
     ///   - sharedStores: the folder of real stores, which is only read; nil or missing: they are skipped.
     ///   - scale: multiplies the number of variants.

@@ -77,7 +77,8 @@ struct StoreDamage: CustomStringConvertible, Sendable {
     }
 
     /// Fields of the header by place and length: page size, format versions, reserved bytes, payload fractions, pages,
-    /// freelist, schema cookie and format, cache, auto-vacuum, encoding, user version, incremental vacuum, application ID.
+    /// freelist, schema cookie and format, cache, auto-vacuum, encoding, user version, incremental vacuum, application
+    /// ID.
     private static let headerFields: [(place: Int, length: Int)] =
         [(16, 2), (18, 1), (19, 1), (20, 1), (21, 1), (22, 1), (23, 1)]
         + stride(from: 24, to: 72, by: 4).map { ($0, 4) }

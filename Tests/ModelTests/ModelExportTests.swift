@@ -35,8 +35,8 @@ struct ModelExportTests {
         let hashes = VersionHashes(read)
         #expect(hashes.differences(from: metadata.hashes) == [])
         if let checksum = metadata.checksum { #expect(hashes.checksum == checksum) }
-        // CoreDataPlus builds its second sample in code, with rules that no editor has. Photos has its own compiler, which
-        // adds no indexes, and a list as user info.
+        // CoreDataPlus builds its second sample in code, with rules that no editor has. Photos has its own compiler,
+        // which adds no indexes, and a list as user info.
         if path.contains("SampleModel2_") { return }
         let isPhotos = path.contains("Photos-")
         let known = [

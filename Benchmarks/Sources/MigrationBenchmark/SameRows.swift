@@ -10,8 +10,8 @@ struct SameRows {
 
     /// What differs, a sentence for each table.
     ///
-    /// `isForeign`: the result is of a tool that gives columns other types and knows no Core Data: a whole number may have
-    /// become a real there, and Z_PRIMARYKEY isn't looked at.
+    /// `isForeign`: the result is of a tool that gives columns other types and knows no Core Data: a whole number may
+    /// have become a real there, and Z_PRIMARYKEY isn't looked at.
     func differences(isForeign: Bool) throws -> [String] {
         // Both differ with the moment and the program that wrote them.
         let ignored = ["Z_METADATA", "Z_MODELCACHE"] + (isForeign ? ["Z_PRIMARYKEY"] : [])

@@ -21,7 +21,8 @@ struct Series: Encodable {
             .sorted { ($1.seconds, $0.name) < ($0.seconds, $1.name) }
     }
 
-    /// To another kind of work in the same rounds, of the rounds' own ratios: what slows a whole round down cancels out.
+    /// To another kind of work in the same rounds, of the rounds' own ratios: what slows a whole round down cancels
+    /// out.
     func ratios(to other: Series, of value: (Outcome) -> Double = \.seconds) -> [Double] {
         zip(outcomes, other.outcomes).compactMap { value($1) > 0 ? value($0) / value($1) : nil }
     }

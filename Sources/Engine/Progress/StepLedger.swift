@@ -103,7 +103,8 @@ final class StepLedger {
         try checkpoints.adopt(upTo: record.sequence)
     }
 
-    /// Resumes a step in the middle of its copy or of its pages, from a checkpoint file. `keep(inFilesAfter:)` must follow.
+    /// Resumes a step in the middle of its copy or of its pages, from a checkpoint file. `keep(inFilesAfter:)` must
+    /// follow.
     convenience init(
         resuming place: StepPlace, from record: StepRecord, options: EngineOptions
     ) throws(EngineError) {

@@ -22,7 +22,8 @@ struct LockText {
 
     /// Reads the file of a work directory.
     ///
-    /// - Returns: the process that wrote it, if it is still there, what it was doing last, and what it expected of that.
+    /// - Returns: the process that wrote it, if it is still there, what it was doing last, and what it expected of
+    ///   that.
     static func read(in work: String) -> (processID: Int32?, phase: String?, outlook: WorkOutlook?) {
         guard let bytes = try? Files.readFile(work + "/" + WorkFile.lock, limit: 4_096) else {
             return (nil, nil, nil)

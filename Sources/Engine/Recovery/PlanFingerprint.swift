@@ -15,14 +15,13 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// Raised with every change of the results for the same rows, and of the fields of a payload (CheckpointFormat): a
     /// tool that would do the rest differently, or read it otherwise, must not resume a run. 2: numeric attributes
     /// convert, links may end where a destination changes, objects of the app's own are rewritten by SQLite. 3: the
-    /// plan's values are compared, no longer their SQL. 4: links from an inverse that went up aren't fused. 5: a step says
-    /// which tables pages make, and while they do, its progress is in checkpoint files.
-    /// 6: digests say whether they cover all cells, and have the sum of records that were spliced; a copy's
-    /// progress has what was found in its tables. 7: indexes are carried, and digests have the sums of their entries.
-    /// 8: rows of mapping models become pages, segments say what they hold. 9: what they are doubted for is saved with
-    /// them, and workers pack rows of mappings without code. 10: links that follow new keys are made at once. 11: keys
-    /// and join tables that others set, too, are set in the order of the mappings. 12: links to rows of which no mapping
-    /// tells are looked up.
+    /// plan's values are compared, no longer their SQL. 4: links from an inverse that went up aren't fused. 5: a step
+    /// says which tables pages make, and while they do, its progress is in checkpoint files. 6: digests say whether
+    /// they cover all cells, and have the sum of records that were spliced; a copy's progress has what was found in its
+    /// tables. 7: indexes are carried, and digests have the sums of their entries. 8: rows of mapping models become
+    /// pages, segments say what they hold. 9: what they are doubted for is saved with them, and workers pack rows of
+    /// mappings without code. 10: links that follow new keys are made at once. 11: keys and join tables that others
+    /// set, too, are set in the order of the mappings. 12: links to rows of which no mapping tells are looked up.
     static let semanticsRevision = 12
 
     /// The part that holds it.

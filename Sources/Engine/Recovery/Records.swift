@@ -114,7 +114,8 @@ package struct FileIdentity: Codable, Hashable, Sendable {
     package var device: UInt64
     package var inode: UInt64
     package var bytes: Int64
-    /// SHA-256 of the first 100 bytes, in hexadecimal: the database header, which every commit in rollback mode changes.
+    /// SHA-256 of the first 100 bytes, in hexadecimal: the database header, which every commit in rollback mode
+    /// changes.
     package var header: String
 
     /// Reads a file that SQLite doesn't have open in this process; nil if nothing has the name.

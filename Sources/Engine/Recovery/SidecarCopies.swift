@@ -106,8 +106,8 @@ struct SidecarCopies {
         return result
     }
 
-    /// Removes the copies after a migration: journals, which a store that was read in whole needs no more, or that have a
-    /// name beside the one that wasn't, and logs that have a name beside the backup.
+    /// Removes the copies after a migration: journals, which a store that was read in whole needs no more, or that have
+    /// a name beside the one that wasn't, and logs that have a name beside the backup.
     func removeSettled() throws(EngineError) {
         try EngineError.at(work) { for path in try paths(.journal).reversed() { try Files.unlink(path) } }
         try removePublished()

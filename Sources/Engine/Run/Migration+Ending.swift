@@ -42,8 +42,8 @@ extension Migration {
         if !hasFolder { try refuseExisting(destination) }
     }
 
-    /// Gives a store that was to be replaced its journal mode back where no work counts on it, and says what was done to
-    /// its files.
+    /// Gives a store that was to be replaced its journal mode back where no work counts on it, and says what was done
+    /// to its files.
     private func settle(
         _ location: StoreLocation, _ before: StoreTrace?, _ directory: borrowing WorkDirectory,
         _ outcome: inout MigrationOutcome?, _ failure: inout RunFailure?

@@ -99,8 +99,8 @@ package struct Migration {
         return Migration(request, history: history, cancellation: cancellation, events: events)
     }
 
-    /// A plan whose check of the rows has passed, and what that found; nil if there is nothing to do. `refusing` is called
-    /// before the rows are read.
+    /// A plan whose check of the rows has passed, and what that found; nil if there is nothing to do. `refusing` is
+    /// called before the rows are read.
     func checkedPreview(
         _ location: StoreLocation, _ history: ModelHistory, refusing: () throws(EngineError) -> Void
     ) throws(EngineError) -> (prepared: PreparedMigration, check: SourceCheck?) {
@@ -141,12 +141,13 @@ package struct Migration {
         return result
     }
 
-    /// Counts what the steps drop, as a part of the check, in a store that is too large to do so before the plan is told.
+    /// Counts what the steps drop, as a part of the check, in a store that is too large to do so before the plan is
+    /// told.
     ///
     /// One scan of each table that loses something, by SQLite: it asks records' headers, so it reads the leaves and no
-    /// overflow page, ten to twenty million rows a second: 4 % of the processor time of migrating 6 million rows. Counting
-    /// while rows move would cost no reading, but there are many ways to move them, in parts and on all cores, and the
-    /// numbers would have to be in every checkpoint.
+    /// overflow page, ten to twenty million rows a second: 4 % of the processor time of migrating 6 million rows.
+    /// Counting while rows move would cost no reading, but there are many ways to move them, in parts and on all cores,
+    /// and the numbers would have to be in every checkpoint.
     func countLosses(of prepared: inout PreparedMigration, in store: SourceStore) throws(EngineError) {
         guard prepared.lacksCounts else { return }
         var counted = prepared

@@ -39,8 +39,8 @@ enum SourceStructure: Hashable, Sendable {
 }
 
 extension StepPlan {
-    /// Tables of the first step's source that steps which run together read out of pages, if it is inferred; nil where it
-    /// isn't, or where there is no such step.
+    /// Tables of the first step's source that steps which run together read out of pages, if it is inferred; nil where
+    /// it isn't, or where there is no such step.
     ///
     /// - Parameter before: the steps that run together with this one, in their order.
     /// - Returns: their names.
@@ -75,8 +75,8 @@ extension StepPlan {
     }
 
     /// What SQLite must check of its source first: what statements read. Code, and expressions that lead to other rows,
-    /// read by SQL, too; the tables that they may look into are read whole out of pages all the same before the step ends,
-    /// and their indexes before anything is made of them.
+    /// read by SQL, too; the tables that they may look into are read whole out of pages all the same before the step
+    /// ends, and their indexes before anything is made of them.
     func structureToCheck(of source: SourceStore) -> SourceStructure {
         structureToCheck(of: source, readersTogether(after: []))
     }

@@ -71,8 +71,8 @@ extension StepRun {
     /// first list of them.
     ///
     /// Between the last commit and the verification: no connection has the file open, it has no journal, and no record
-    /// says yet that it is done. A resumed run that commits again sets the same count again. Sealing adds the same number
-    /// of commits to it in every run.
+    /// says yet that it is done. A resumed run that commits again sets the same count again. Sealing adds the same
+    /// number of commits to it in every run.
     func settleFile() throws(EngineError) {
         if !step.methods.identity.isEmpty { try place.staging.clearFreePages() }
         let before = (try? source.pageFile())?.layout.header.changeCounter ?? 0

@@ -17,8 +17,8 @@ extension StepRun {
     ) throws(EngineError) -> StagingConnection {
         let tables = works.filter { $0.method == .rebuild }
         let indexes = works.flatMap(\.indexes).filter(\.method.writesPages)
-        // A station for each pass and each index, two for each mapping and one for all of them, and one for the finished
-        // file.
+        // A station for each pass and each index, two for each mapping and one for all of them, and one for the
+        // finished file.
         let mappings = step.methods.mappingsByPages.count
         let parts = tables.reduce(indexes.count + (mappings == 0 ? 0 : 2 * mappings + 1)) { $0 + $1.passes.count }
         let stations = parts == 0 ? 0 : parts + 1
@@ -158,8 +158,8 @@ extension StepRun {
         return names
     }
 
-    /// The connection on a file that was made without SQLite; from here on the progress is in it, without the part about
-    /// what was made, which nobody needs any more.
+    /// The connection on a file that was made without SQLite; from here on the progress is in it, without the part
+    /// about what was made, which nobody needs any more.
     func reopened(_ ledger: StepLedger, without part: String) throws(EngineError) -> StagingConnection {
         guard
             let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)

@@ -61,8 +61,8 @@ struct StepRun {
         try run(&progress, isSourceTold: isSourceTold, startsOver: 0)
     }
 
-    /// A step starts over for what an earlier run has left, and then for rows that don't fit the copy of the source: what
-    /// comes after that is this run's own doing.
+    /// A step starts over for what an earlier run has left, and then for rows that don't fit the copy of the source:
+    /// what comes after that is this run's own doing.
     private static let mostStarts = 2
 
     private func run(
@@ -143,8 +143,9 @@ struct StepRun {
         return result
     }
 
-    /// Loads the rows. Of steps that run together, only single steps say which of them fails, and which rows: whatever is
-    /// wrong with rows or what is made of them is a misfit. What comes after the rows, as handlers, isn't done twice.
+    /// Loads the rows. Of steps that run together, only single steps say which of them fails, and which rows: whatever
+    /// is wrong with rows or what is made of them is a misfit. What comes after the rows, as handlers, isn't done
+    /// twice.
     private func loaded(
         into opened: StagingConnection?, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
     ) throws(EngineError) -> StagingConnection {
@@ -239,7 +240,8 @@ struct StepRun {
         // only now.
         let asked = step.structureToCheck(after: before, of: source)
         if isFirst, !checked.covers(asked) {
-            // A run with other methods has begun, or the plan's were no good: nobody has looked at what statements read.
+            // A run with other methods has begun, or the plan's were no good: nobody has looked at what statements
+            // read.
             try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
                 try asked.check(source, cancellation)
             }

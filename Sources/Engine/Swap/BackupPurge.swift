@@ -66,8 +66,8 @@ package struct BackupPurge {
     /// Room that a folder with a file takes, on any file system.
     private static let roomOfLock = 64 << 10
 
-    /// The lock; nil where the disk is so full that none can be made: then no migration can begin either, and to remove a
-    /// backup is what makes room.
+    /// The lock; nil where the disk is so full that none can be made: then no migration can begin either, and to remove
+    /// a backup is what makes room.
     private static func locked(
         _ backups: StoreBackups, _ location: StoreLocation
     ) throws(EngineError) -> WorkDirectory? {

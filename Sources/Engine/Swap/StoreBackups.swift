@@ -32,8 +32,8 @@ struct StoreBackups {
         }
     }
 
-    /// Copies of `-wal`s and journals that rollbacks have left: `<store>.rolledback-<digits>.wal`, `.journal`, and more of
-    /// them with a number behind.
+    /// Copies of `-wal`s and journals that rollbacks have left: `<store>.rolledback-<digits>.wal`, `.journal`, and more
+    /// of them with a number behind.
     func rolledBackCopies() throws(EngineError) -> [String] {
         try paths { name in
             guard let dot = name.lastIndex(of: ".") else { return false }

@@ -54,7 +54,8 @@ extension Verification {
         }
     }
 
-    /// Rows that the source has for a pass: where its indexes say something else than what is expected, as its table says.
+    /// Rows that the source has for a pass: where its indexes say something else than what is expected, as its table
+    /// says.
     private func sourceCount(of pass: RowPass, expecting expected: Int) throws(SQLiteError) -> Int {
         let count = try source.connection.count(pass.shape.countSQL)
         return count == expected ? count : try source.connection.count(pass.shape.ownCountSQL)
@@ -176,8 +177,8 @@ extension Verification {
     private func sourceRows(of tables: [EntityTable], byIndex: Bool) throws(SQLiteError) -> [String: Int] {
         var before: [Int: Int] = [:]
         for table in tables {
-            // A row with the Z_ENT of another table's entity belongs to no entity: it was quarantined, or there would be
-            // no new store.
+            // A row with the Z_ENT of another table's entity belongs to no entity: it was quarantined, or there would
+            // be no new store.
             for (number, rows) in try Self.entityCounts(
                 [table], of: step.source, in: source.connection, byIndex: byIndex)
             where step.source.entities.indices.contains(number - 1)

@@ -148,8 +148,8 @@ struct Verification {
         return found
     }
 
-    /// Kept and patched tables whose rows needn't be counted by SQLite: their pages are the source's own, or were read by
-    /// our own reader when they had been copied, and nothing has changed them or their indexes since.
+    /// Kept and patched tables whose rows needn't be counted by SQLite: their pages are the source's own, or were read
+    /// by our own reader when they had been copied, and nothing has changed them or their indexes since.
     var tablesLeftToPages: Set<String> {
         guard let kept, level != .full, written.stage == nil, source.autoVacuum != StagingConnection.fullAutoVacuum
         else { return [] }

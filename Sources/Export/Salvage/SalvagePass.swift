@@ -234,8 +234,8 @@ struct SalvagePass {
             RowContent(.copies, -1 - place, key: key, ends.map { $0.map { .integer($0) } ?? .null }))
     }
 
-    /// The cells of the row that was written for a key: a damaged leaf may have another with it, so it is found as it was
-    /// then.
+    /// The cells of the row that was written for a key: a damaged leaf may have another with it, so it is found as it
+    /// was then.
     private mutating func firstRow(_ key: Int64, ofTable place: Int) -> [CellValue]? {
         guard let leaf = keys[place].leaf(of: key) else { return nil }
         return content.rows(of: key, on: leaf).compactMap(\.cells).first { cells in

@@ -44,14 +44,14 @@ public struct SalvageSummary: Hashable, Codable, Sendable {
         public var recovered = 0
         /// Whole rows from free pages, written apart.
         public var deleted = 0
-        /// Whole rows outside of free pages whose key another row had already, and that hold something else, written apart:
-        /// older copies, or rows whose own key is damaged.
+        /// Whole rows outside of free pages whose key another row had already, and that hold something else, written
+        /// apart: older copies, or rows whose own key is damaged.
         public var copies = 0
         /// Rows outside of free pages that were left out: one with their key and content was written. Old frames of a
         /// `-wal` hold the same rows again and again.
         public var identicalCopies = 0
-        /// Rows that aren't whole, written apart: the file ends inside of them, or their overflow chain breaks. Those of a
-        /// table's tree are among its broken rows, too.
+        /// Rows that aren't whole, written apart: the file ends inside of them, or their overflow chain breaks. Those
+        /// of a table's tree are among its broken rows, too.
         public var incomplete = 0
         /// The file with the rows; nil where there are none.
         public var file: String?

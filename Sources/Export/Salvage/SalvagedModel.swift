@@ -13,8 +13,8 @@ struct SalvagedModel {
         (self.model, self.version) = (model, version)
     }
 
-    /// What is most certain comes first: the version with the hashes of the metadata, the store's own model, the version
-    /// whose tables are most like the store's.
+    /// What is most certain comes first: the version with the hashes of the metadata, the store's own model, the
+    /// version whose tables are most like the store's.
     ///
     /// - Returns: nil where there is none of them.
     init?(of schema: SalvagedSchema, in history: ModelHistory?, _ notes: ExportNotes) throws(EngineError) {

@@ -40,7 +40,8 @@ struct MappingResolver {
     /// Entity mappings that carry objects over: their objects can be on the far side of a relationship.
     private(set) var carriers: [Carrier] = []
     private(set) var mappingNames: Set<String> = []
-    /// Entity mappings of the step's other mapping models: look-ups may name them, and relationships lead to their rows.
+    /// Entity mappings of the step's other mapping models: look-ups may name them, and relationships lead to their
+    /// rows.
     let others: [EntityMappingDescription]
     var otherNames: Set<String> { Set(others.map(\.name)) }
 

@@ -2,8 +2,8 @@ package import CausewayMapping
 package import CausewayModel
 
 /// What a step with mapping models drops of the store's content: rows that none of them reads, and properties of the
-/// rows that are read which none of their expressions reads. A policy may read those. How many rows a filter leaves out,
-/// only the step finds out.
+/// rows that are read which none of their expressions reads. A policy may read those. How many rows a filter leaves
+/// out, only the step finds out.
 package struct MappedLosses {
     package private(set) var losses: [Loss] = []
 

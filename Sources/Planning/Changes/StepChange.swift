@@ -25,7 +25,8 @@ package struct StepChange: Hashable, Sendable {
     package var from: String?
     /// What it is now.
     package var to: String?
-    /// What the rows get: a default, an expression, a policy's name; of what is dropped, why its content may not be lost.
+    /// What the rows get: a default, an expression, a policy's name; of what is dropped, why its content may not be
+    /// lost.
     package var value: String?
     /// Where the store has what is dropped; nil where nothing is, or where it can't be followed.
     package var content: StoreContent?

@@ -17,8 +17,8 @@ struct KeptTables {
         self.appends = appends
     }
 
-    /// The passes in which cells that no entity of their rows owns, before and after, are carried, where that keeps their
-    /// table, and the order of the columns of tables that stay, by name.
+    /// The passes in which cells that no entity of their rows owns, before and after, are carried, where that keeps
+    /// their table, and the order of the columns of tables that stay, by name.
     func settled(_ passes: [RowPass], in layout: StoreLayout) -> (passes: [RowPass], order: [String: [String]]) {
         var order: [String: [String]] = [:]
         let sources = Dictionary(grouping: passes, by: \.sourceTable)

@@ -74,7 +74,8 @@ struct MappingMethods {
         return method != .pages || plan.isReadAgain
     }
 
-    /// Whether a mapping without code makes rows with places in ordered relationships, from which others are counted on.
+    /// Whether a mapping without code makes rows with places in ordered relationships, from which others are counted
+    /// on.
     private func hasPlaces(_ plan: EntityMappingPlan) -> Bool {
         guard plan.sourceEntity != nil, plan.description.policyClassName == nil,
             let table = plan.destinationEntity.flatMap({ objects.destination.table(of: $0) })
@@ -99,8 +100,8 @@ struct MappingMethods {
             other.sourceEntity != nil
                 && other.destinationEntity.flatMap { objects.destination.table(of: $0) } == table
         }
-        // Rows that keep their keys come first, each made by the mapping of its entity, and then those of one mapping after
-        // another.
+        // Rows that keep their keys come first, each made by the mapping of its entity, and then those of one mapping
+        // after another.
         let coded = all.first { $0.columns == nil && !objects.isProjected }
         guard all.count > 1, let coded else { return nil }
         let name = coded.description.name

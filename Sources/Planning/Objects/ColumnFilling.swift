@@ -44,8 +44,8 @@ struct ColumnFilling {
     /// What stands for a policy's code in expressions.
     private static let code: Set<String> = ["entityPolicy", "manager", "entityMapping", "propertyMapping"]
 
-    /// Whether filter and expressions read stored attributes of the row itself, and nothing that only a store could tell.
-    /// What a policy reads shows when it does.
+    /// Whether filter and expressions read stored attributes of the row itself, and nothing that only a store could
+    /// tell. What a policy reads shows when it does.
     static func readsOwnCells(
         _ mapping: EntityMappingDescription, _ filter: Predicate?, of entity: Int32, in source: StorageMap
     ) -> Bool {

@@ -45,8 +45,8 @@ package struct EntityMappingPlan: Sendable {
         case choiceEntity(Int)
     }
 
-    /// A to-one whose expression chooses between links of the source row, whose targets were made before: their keys are
-    /// known when the row is made.
+    /// A to-one whose expression chooses between links of the source row, whose targets were made before: their keys
+    /// are known when the row is made.
     package struct LinkChoice: Sendable {
         /// What a condition on the source row leads to.
         package struct Option: Sendable {
@@ -128,7 +128,8 @@ package struct EntityMappingPlan: Sendable {
     package var relationships: [RelationshipFill]
     /// To-manys that needn't be set, as the rows at their other ends say the same.
     package var unneeded: [RelationshipFill] = []
-    /// By column of the new table, where rows follow from their source rows alone, but perhaps for their keys; else nil.
+    /// By column of the new table, where rows follow from their source rows alone, but perhaps for their keys; else
+    /// nil.
     package var columns: [ColumnFill]?
     /// Links that are chosen when the row is made.
     package var choices: [LinkChoice] = []

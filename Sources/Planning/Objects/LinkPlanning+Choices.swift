@@ -24,8 +24,8 @@ extension LinkPlanning {
             options: options, column: to.column, entityColumn: to.entityColumn, relationship: fill)
     }
 
-    /// Whether nobody sets the links of a to-one before its own mapping does in stage 2: then it doesn't matter that they
-    /// are there from the beginning.
+    /// Whether nobody sets the links of a to-one before its own mapping does in stage 2: then it doesn't matter that
+    /// they are there from the beginning.
     private func isOwn(_ to: ToOneStorage, of index: Int) -> Bool {
         planner.hasNoPolicy && !planner.readsSubentities && !isOvertaken(to, of: index)
     }

@@ -45,7 +45,8 @@ package struct ModelHistory: Sendable {
     /// - Parameters:
     ///   - paths: each of an `.xcdatamodeld`, `.xcdatamodel`, `.momd`, `.mom`, or of a store.
     ///   - edges: from the command line; they override those of a `versions.json` beside a bundle.
-    /// - Throws: `.missing` or `.plan` where nothing usable is there, and where it isn't clear how they belong together.
+    /// - Throws: `.missing` or `.plan` where nothing usable is there, and where it isn't clear how they belong
+    ///   together.
     package init(reading paths: [String], edges: [String: String]) throws(EngineError) {
         let place = paths.joined(separator: ", ")
         path = place

@@ -65,8 +65,8 @@ struct VersionsFiles {
         }
     }
 
-    /// All versions in the order that a file gives; a file that forgets one or names another is refused. Of several models
-    /// a file may be about a single one.
+    /// All versions in the order that a file gives; a file that forgets one or names another is refused. Of several
+    /// models a file may be about a single one.
     func ordered(_ names: [String], ofEach own: [[String]]) throws(EngineError) -> [String] {
         var result = names
         for (path, file) in files {

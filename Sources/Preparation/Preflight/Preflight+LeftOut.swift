@@ -102,8 +102,8 @@ extension Preflight {
 }
 
 extension LinkCells {
-    /// Whether a row `t` has no such link, if it must have one, or has one that ends; `lost` selects the keys of rows at
-    /// the other end to which links may have ended before.
+    /// Whether a row `t` has no such link, if it must have one, or has one that ends; `lost` selects the keys of rows
+    /// at the other end to which links may have ended before.
     fileprivate func condition(isMandatory: Bool, lost: String?) -> RowCondition {
         let known = isMandatory ? "\(isMissing) OR \(ends)" : ends
         guard let lost else { return RowCondition(known) }

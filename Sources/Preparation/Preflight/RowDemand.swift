@@ -223,8 +223,8 @@ struct RowDemand {
         }
     }
 
-    /// The entity that carries the links: links through the inverse are found at the other end. There several entities may
-    /// have become one, or an entity may have taken over what was its subentities'; only some lead to such rows.
+    /// The entity that carries the links: links through the inverse are found at the other end. There several entities
+    /// may have become one, or an entity may have taken over what was its subentities'; only some lead to such rows.
     private static func carrier(
         of links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace], _ step: StepPlan
     ) -> RowTrace? {

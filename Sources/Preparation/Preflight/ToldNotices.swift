@@ -16,8 +16,8 @@ package struct ToldNotices {
     ///   - index: of a step after the first.
     ///   - prepared: with all steps.
     ///   - violations: what happens to rows that break the model's rules in steps with mapping models.
-    ///   - linksEnded: rows of earlier steps were quarantined, and links to them ended: there may be more rows without a
-    ///     link now than the store has.
+    ///   - linksEnded: rows of earlier steps were quarantined, and links to them ended: there may be more rows without
+    ///     a link now than the store has.
     package init(ofStep index: Int, in prepared: PreparedMigration, violations: OnViolation, linksEnded: Bool) {
         let all = RowDemand.all(
             prepared.steps, deciders: prepared.deciders(violations), stopsAtViolations: violations == .stop

@@ -7,8 +7,8 @@ package struct EngineOptions: Hashable, Sendable {
     package var batchRows: Int
     /// Approximate bytes in a batch.
     package var batchBytes: Int
-    /// Most rows in a batch of a mapping's rows that statements write, table by table: another number makes other pages,
-    /// so that no flag says it.
+    /// Most rows in a batch of a mapping's rows that statements write, table by table: another number makes other
+    /// pages, so that no flag says it.
     package var mappingBatchRows: Int
     /// Worker threads, at least 1.
     package var jobs: Int
@@ -21,7 +21,8 @@ package struct EngineOptions: Hashable, Sendable {
     package var compressionLevel: Int32
     /// Bytes that batches in flight may take together; nil sets no limit.
     package var memoryLimit: Int?
-    /// Bytes that batches of pages may take together: workers that they have no room for aren't used. nil sets no limit.
+    /// Bytes that batches of pages may take together: workers that they have no room for aren't used. nil sets no
+    /// limit.
     package var pageMemory: Int?
     /// Bytes of a chunk of the copy that a new store begins with; its bytes don't depend on it.
     package var copyChunkBytes = DatabaseCopy.chunkLength
@@ -55,8 +56,8 @@ package struct EngineOptions: Hashable, Sendable {
         2 * poolSize(jobs: max(1, jobs)) * batchBytes
     }
 
-    /// Bytes of such a batch: they follow from no option, but for a limit of the memory that has no room for those of one
-    /// worker.
+    /// Bytes of such a batch: they follow from no option, but for a limit of the memory that has no room for those of
+    /// one worker.
     package var mappingBatchBytes: Int {
         min(256 << 10, max(4_096, (memoryLimit ?? .max) / Self.memoryBytes(jobs: 1, batchBytes: 1)))
     }
@@ -70,8 +71,8 @@ package struct EngineOptions: Hashable, Sendable {
         return result
     }
 
-    /// Bytes of a batch of the page engine: 256 pages, at most 4 MiB. It follows from the page size alone, because the last
-    /// leaf of each batch isn't full, and the store's bytes must not depend on options.
+    /// Bytes of a batch of the page engine: 256 pages, at most 4 MiB. It follows from the page size alone, because the
+    /// last leaf of each batch isn't full, and the store's bytes must not depend on options.
     package static func pageBatchBytes(pageSize: Int) -> Int { min(4 << 20, pageSize * 256) }
 
     /// Most rows in such a batch: as many as get no more than a batch's bytes added, so that what is made of short rows
@@ -85,12 +86,14 @@ package struct EngineOptions: Hashable, Sendable {
         max(1, pageBatchBytes(pageSize: pageSize) / max(1, bytes))
     }
 
-    /// Bytes of all batches in flight where pages are read and written, as long as no single row is larger than a batch.
+    /// Bytes of all batches in flight where pages are read and written, as long as no single row is larger than a
+    /// batch.
     ///
-    /// What is made of a batch's rows may take twice its bytes (`pageBatchRows`). Where it takes less, a batch's table of
-    /// rows, 16 bytes for each, lies within that.
+    /// What is made of a batch's rows may take twice its bytes (`pageBatchRows`). Where it takes less, a batch's table
+    /// of rows, 16 bytes for each, lies within that.
     package static func pageMemoryBytes(jobs: Int, pageSize: Int) -> Int {
-        // In each batch pages read, and twice their bytes of rows made and of pages to write; in each worker, of records.
+        // In each batch pages read, and twice their bytes of rows made and of pages to write; in each worker, of
+        // records.
         let batches = 5 * poolSize(jobs: max(1, jobs)) + 2 * max(1, jobs)
         // Memory that grows has a quarter to spare (`MemoryGrowth`).
         return batches * pageBatchBytes(pageSize: pageSize) / 4 * 5
@@ -111,8 +114,8 @@ package struct EngineOptions: Hashable, Sendable {
     /// needs, it stays below 128 MiB on any number of processors.
     package static let defaultPageMemory = 96 << 20
 
-    /// Bytes that all sorters of indexes may take together: more makes few indexes faster, as their entries then need no
-    /// file.
+    /// Bytes that all sorters of indexes may take together: more makes few indexes faster, as their entries then need
+    /// no file.
     package var sortMemoryBytes: Int { min(memoryLimit ?? .max, 48 << 20) }
 
     /// Batches that circulate in a pass: one for each worker, and as many again so that no worker waits.

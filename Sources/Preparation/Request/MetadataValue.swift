@@ -16,9 +16,9 @@ public enum MetadataValue: Hashable, Sendable {
 
     /// Reads a value as it is written on a command line.
     ///
-    /// `string:`, `int:`, `real:` and `bool:` in front say the type. Without them a whole number in its shortest form is
-    /// an integer (`007` isn't), a number with a point is a real, `true` and `false` are Booleans, and everything else is
-    /// a text.
+    /// `string:`, `int:`, `real:` and `bool:` in front say the type. Without them a whole number in its shortest form
+    /// is an integer (`007` isn't), a number with a point is a real, `true` and `false` are Booleans, and everything
+    /// else is a text.
     ///
     /// - Parameter spelling: the text.
     public init?(spelling: String) {

@@ -28,8 +28,8 @@ public enum BadRowPolicy: String, Hashable, Sendable, CaseIterable {
 public enum CloudKitPolicy: String, Hashable, Sendable, CaseIterable {
     /// It isn't migrated.
     case refuse
-    /// It is migrated by inferred steps that a CloudKit schema can follow. Keys, the tables of the mirror and the history
-    /// stay; rows about removed entities and relationships are left out.
+    /// It is migrated by inferred steps that a CloudKit schema can follow. Keys, the tables of the mirror and the
+    /// history stay; rows about removed entities and relationships are left out.
     case carry
 }
 
@@ -51,8 +51,8 @@ public enum VerificationLevel: String, Hashable, Sendable, CaseIterable, Codable
     /// the source nothing is read, but for patched ones that keep indexes: these are compared with the rows.
     case none
     /// Also row counts, metadata, hashes, the structure of every page, links that an index counts, and every index that
-    /// came with a copy against the rows. Uniqueness is kept by the indexes: SQLite, or the sorting, refuses equal keys.
-    /// Where the file system shares the source's pages with the new store, unchanged tables aren't read.
+    /// came with a copy against the rows. Uniqueness is kept by the indexes: SQLite, or the sorting, refuses equal
+    /// keys. Where the file system shares the source's pages with the new store, unchanged tables aren't read.
     case quick
     /// Also those tables; every carried value, read again from both stores by connections of its own; every link; and
     /// SQLite's integrity check, which compares all indexes with the rows.

@@ -97,8 +97,8 @@ package struct ValidationRules {
         }
     }
 
-    /// Whether a link that leads to no row breaks a rule: it is mandatory, or rows of other entities are in the target's
-    /// table.
+    /// Whether a link that leads to no row breaks a rule: it is mandatory, or rows of other entities are in the
+    /// target's table.
     package func mustLead(_ column: String, inTable table: Int) -> Bool {
         !targetChecks(of: column, inTable: table).isEmpty
             || danglingChecks(of: column, inTable: table) != danglingChecks(of: column, inTable: table, forAnyRow: true)

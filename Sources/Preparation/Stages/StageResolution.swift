@@ -16,8 +16,8 @@ struct StageResolution {
             isSame: { $0.hashes.checksum == $1.hashes.checksum })
     }
 
-    /// The version that a reference means. Checksums are computed from the models, never read from a `VersionInfo.plist`
-    /// that may be older than the model beside it.
+    /// The version that a reference means. Checksums are computed from the models, never read from a
+    /// `VersionInfo.plist` that may be older than the model beside it.
     func version(_ reference: ManagedObjectModelReference) throws(StagedMigrationError) -> ModelHistory.Version {
         guard let name = reference.name else { return try version(checksum: reference.versionChecksum ?? "") }
         guard let version = history.versions.first(where: { $0.name == name }) else {

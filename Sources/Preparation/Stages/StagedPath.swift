@@ -38,8 +38,8 @@ package struct StagedPath: Sendable {
     ///   - metadata: the store's.
     ///   - target: a version's name.
     ///   - store: the store's path, for messages.
-    /// - Throws: `.plan` with the meaning of Core Data's 134504 (the store's or the target's version is in no stage, or a
-    ///   stage's is in no model), 134505 (the store can't say its version) or 134506 (backwards).
+    /// - Throws: `.plan` with the meaning of Core Data's 134504 (the store's or the target's version is in no stage, or
+    ///   a stage's is in no model), 134505 (the store can't say its version) or 134506 (backwards).
     package init(
         _ stages: StagedMigration, history: ModelHistory, metadata: StoreMetadata, target: String, store: String
     ) throws(EngineError) {

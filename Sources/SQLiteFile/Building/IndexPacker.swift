@@ -18,7 +18,8 @@ package final class IndexPacker {
 
     @unsafe private struct State {
         var leaf: OpenLeaf?
-        /// The entry that didn't fit on the open leaf: bytes in `dividers`. It stays a divider if another entry follows.
+        /// The entry that didn't fit on the open leaf: bytes in `dividers`. It stays a divider if another entry
+        /// follows.
         var divider: Range<Int>?
         var rowCount = 0
     }

@@ -84,8 +84,8 @@ package final class LeafPacker {
         return unsafe state.pointee.leaf.map { unsafe $0.page + cell }
     }
 
-    /// Makes room for a cell with a payload of `length` bytes, and writes what comes before it; `onPage` are the bytes that
-    /// follow there. Gives where the payload begins in the page.
+    /// Makes room for a cell with a payload of `length` bytes, and writes what comes before it; `onPage` are the bytes
+    /// that follow there. Gives where the payload begins in the page.
     @inline(__always) private func open(rowid: Int64, length: Int, onPage: Int) throws(PageBuildError) -> Int {
         if unsafe state.pointee.rowCount > 0, unsafe rowid <= state.pointee.lastRowid { throw outOfOrder(rowid) }
         let key = UInt64(bitPattern: rowid)

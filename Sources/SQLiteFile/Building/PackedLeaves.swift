@@ -72,8 +72,8 @@ package final class PackedLeaves: @unchecked Sendable {
             + chains.capacity * MemoryLayout<Chain>.stride + dividers.capacity
     }
 
-    /// Empties it. Memory for pages over `keepingCapacity` bytes is given back: the memory of one huge row must not stay
-    /// in every recycled buffer.
+    /// Empties it. Memory for pages over `keepingCapacity` bytes is given back: the memory of one huge row must not
+    /// stay in every recycled buffer.
     package func removeAll(keepingCapacity limit: Int = .max) {
         let isOver = footprint > limit
         leaves.removeAll(keepingCapacity: !isOver)

@@ -14,13 +14,13 @@ package struct CopyPlan: Sendable {
 
     /// Walks the freed trees, the list of free pages, and the interior pages of the patched trees.
     ///
-    /// A b-tree page that a freed tree shares with a kept one is an error: it would be empty in the copy. Overflow pages
-    /// of kept trees aren't known; one that a freed tree has too shows only where the file has a pointer map.
+    /// A b-tree page that a freed tree shares with a kept one is an error: it would be empty in the copy. Overflow
+    /// pages of kept trees aren't known; one that a freed tree has too shows only where the file has a pointer map.
     ///
     /// - Parameters:
     ///   - file: the source, audited.
-    ///   - kept: trees whose pages stay as they are; the schema table, on page 1, needn't be named. Their interior pages
-    ///     are read.
+    ///   - kept: trees whose pages stay as they are; the schema table, on page 1, needn't be named. Their interior
+    ///     pages are read.
     ///   - patches: of trees whose integers change.
     ///   - read: of trees that stay too, but whose records are read as they are copied: every value of a map becomes
     ///     itself. A copy that shares its extents with the source doesn't read them.

@@ -52,8 +52,8 @@ final class RecordPatcher {
         unsafe counters.deallocate()
     }
 
-    /// Chooses all new values; nothing is written or counted yet, so that conditions see the old ones and a record can be
-    /// tried again with more of its bytes.
+    /// Chooses all new values; nothing is written or counted yet, so that conditions see the old ones and a record can
+    /// be tried again with more of its bytes.
     ///
     /// - Parameters:
     ///   - record: its first bytes.

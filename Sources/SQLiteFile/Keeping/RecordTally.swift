@@ -22,7 +22,8 @@ package final class RecordTally {
         records = RecordPatcher(PatchProgram(patches))
     }
 
-    /// - Throws: for a record that breaks the file format before the last of the columns, or has a value that is refused.
+    /// - Throws: for a record that breaks the file format before the last of the columns, or has a value that is
+    ///   refused.
     package func add(_ rows: RowBatch) throws(Refusal) {
         let tree = unsafe records.program.trees[0]
         for index in 0..<rows.count {

@@ -17,7 +17,8 @@ package struct ColumnPatch: Hashable, Sendable {
     package var map: IntegerMap
     /// nil: all rows.
     package var condition: Condition?
-    /// Whether NULL is an error like a value that the map refuses, and so is a record that is too short to have the column.
+    /// Whether NULL is an error like a value that the map refuses, and so is a record that is too short to have the
+    /// column.
     package var refusesNull: Bool
 
     package init(column: Int, map: IntegerMap, where condition: Condition? = nil, refusesNull: Bool = false) {

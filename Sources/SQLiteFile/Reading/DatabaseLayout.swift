@@ -36,9 +36,9 @@ package struct DatabaseLayout: Hashable, Sendable {
         try self.init(firstBytes: bytes, fileLength: length)
     }
 
-    /// The layout of a file that is being built. How many pages its header counts says nothing about it: until the file is
-    /// whole it counts those that SQLite has made; and where an earlier run made it whole and couldn't say so any more, it
-    /// counts pages that are still to be written again. After a torn write the file may end within a page.
+    /// The layout of a file that is being built. How many pages its header counts says nothing about it: until the file
+    /// is whole it counts those that SQLite has made; and where an earlier run made it whole and couldn't say so any
+    /// more, it counts pages that are still to be written again. After a torn write the file may end within a page.
     ///
     /// - Parameters:
     ///   - file: the database.

@@ -1,7 +1,7 @@
 /// The frame of a `-wal` that each page of a database is in.
 package struct FrameNumbers: Sendable {
-    /// Pages of a group, which takes memory once one of them is in the log: less than a frame, whatever numbers the frames
-    /// have.
+    /// Pages of a group, which takes memory once one of them is in the log: less than a frame, whatever numbers the
+    /// frames have.
     private static let groupLength: UInt32 = 64
     private var groups: [UInt32: [UInt32]] = [:]
 

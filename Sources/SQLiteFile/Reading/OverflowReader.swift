@@ -33,7 +33,8 @@ final class OverflowReader {
     ///   - batch: takes the payload; it may move in memory.
     ///   - local: gives the cell's local bytes; asked once the batch has grown, as they may lie in it.
     /// - Returns: where the payload begins.
-    /// - Throws: `.badPageNumber`, `.usedTwice`, `.chainTooShort`, `.chainTooLong`, `.tooLong`, `.missing`, `.unreadable`.
+    /// - Throws: `.badPageNumber`, `.usedTwice`, `.chainTooShort`, `.chainTooLong`, `.tooLong`, `.missing`,
+    ///   `.unreadable`.
     func assemble(
         _ cell: PayloadCell, of page: Int, into batch: RowBatch, local: () -> UnsafeRawPointer
     ) throws(PageReadError) -> Int {

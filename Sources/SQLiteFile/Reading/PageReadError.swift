@@ -41,7 +41,8 @@ package struct PageReadError: Error, Hashable, Sendable, CustomStringConvertible
         case badFreeTrunk
         /// The header says that there are `value` free pages, and the list of them has another length.
         case badFreeCount
-        /// It is free or belongs to a tree that isn't kept, and the pointer map says otherwise: `value` is its entry's type.
+        /// It is free or belongs to a tree that isn't kept, and the pointer map says otherwise: `value` is its entry's
+        /// type.
         case badMapEntry
         /// It belongs to no tree, isn't free, and has no entries of a pointer map.
         case unowned

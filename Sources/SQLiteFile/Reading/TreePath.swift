@@ -43,7 +43,8 @@ struct TreePath: ~Copyable {
 
     /// Leaves the interior pages all of whose children were visited.
     ///
-    /// - Returns: false after the last leaf. Else the next cell of `bottom` is the one between the last leaf and the next.
+    /// - Returns: false after the last leaf. Else the next cell of `bottom` is the one between the last leaf and the
+    ///   next.
     mutating func leaveFinished() -> Bool {
         while depth > 0, levels[depth - 1].index == levels[depth - 1].cellCount { depth -= 1 }
         return depth > 0

@@ -41,8 +41,8 @@ package final class SalvageFile {
         self.file = file
     }
 
-    /// The size of pages: as the header says, unless the pages tell otherwise; without it that of the `-wal`, or the one
-    /// with which most pages look like leaves of tables.
+    /// The size of pages: as the header says, unless the pages tell otherwise; without it that of the `-wal`, or the
+    /// one with which most pages look like leaves of tables.
     private static func size(
         _ file: borrowing OpenFile, _ length: Int64, header: Int?, wal: String?
     ) throws(FileError) -> Int {
@@ -58,8 +58,8 @@ package final class SalvageFile {
             best.count = 2 * best.count + 1
         }
         for size in [4_096, 1_024, 2_048, 8_192, 16_384, 32_768, 65_536, 512] where size != header {
-            // At a larger size than the true one only some leaves are where a page begins; at a smaller one their cells,
-            // which fill a page from its end, lie outside.
+            // At a larger size than the true one only some leaves are where a page begins; at a smaller one their
+            // cells, which fill a page from its end, lie outside.
             let count = leaves(in: bytes, size)
             if count > best.count { best = (size, count) }
         }

@@ -1,7 +1,7 @@
 /// Which program is for a row.
 package struct SpliceChoice: Sendable {
-    /// The column of the source's table, of another affinity than REAL, whose integer chooses; nil: the first program is
-    /// for all rows.
+    /// The column of the source's table, of another affinity than REAL, whose integer chooses; nil: the first program
+    /// is for all rows.
     let column: Int?
     /// By that integer; −1 for none.
     let programs: [Int32]

@@ -41,8 +41,8 @@ package struct SpliceProgram: Sendable {
     let exceptions: [Exception]
     /// Columns whose reals may be stored as integers.
     let reals: [(column: Int, form: RecordForm.Numbers)]
-    /// Columns of REAL affinity, whose integers are read as reals: only where the new column has it too, they are stored
-    /// as they are.
+    /// Columns of REAL affinity, whose integers are read as reals: only where the new column has it too, they are
+    /// stored as they are.
     let wholeReals: [(column: Int, form: RecordForm.Numbers)]
     /// Columns of the source's table whose cells that aren't NULL are counted; nil: of every row.
     let counted: [Int?]

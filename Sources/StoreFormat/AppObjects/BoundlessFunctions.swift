@@ -1,8 +1,8 @@
 package import CausewaySQLite
 
 extension CompiledFunctions {
-    /// Functions of SQLite's whose result is no larger than their arguments, or a few bytes. Computing them for a row costs
-    /// what reading the row costs.
+    /// Functions of SQLite's whose result is no larger than their arguments, or a few bytes. Computing them for a row
+    /// costs what reading the row costs.
     private static let bounded: Set<String> = [
         "->", "->>", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "ceiling", "char",
         "cos", "cosh", "date", "datetime", "degrees", "exp", "floor", "glob", "instr", "json_array_length",

@@ -5,7 +5,8 @@ import CausewaySQLite
 /// Texts of an untrusted store define their own object and nothing else; statements are compiled, never run. Functions
 /// and collating sequences that only the app registers get stand-ins.
 struct ScratchSchema: ~Copyable {
-    /// Bytes that SQLite may take to compile one text with common table expressions. Photos' largest trigger takes 0.1 MB.
+    /// Bytes that SQLite may take to compile one text with common table expressions. Photos' largest trigger takes 0.1
+    /// MB.
     private static let compilerMemory: Int64 = 64 << 20
     /// Instructions for one definition; without rows a definition takes some hundred.
     private static let maximumLooks = 100

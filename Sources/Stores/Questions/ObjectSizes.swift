@@ -11,8 +11,8 @@ package struct ObjectSize: Hashable, Sendable {
 }
 
 extension SourceStore {
-    /// The sizes of all tables and indexes, that of the schema itself included, the largest first. Reads every page of the
-    /// store once.
+    /// The sizes of all tables and indexes, that of the schema itself included, the largest first. Reads every page of
+    /// the store once.
     ///
     /// SQLite's own `dbstat` answers where this SQLite has it; else the pages are counted here.
     ///

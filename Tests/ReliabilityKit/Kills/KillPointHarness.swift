@@ -73,8 +73,8 @@ package struct KillPointHarness: Sendable {
         return tally
     }
 
-    /// Kills at the visits of a place: at each where every batch is committed; at some where only the ends of a run are, so
-    /// that what counts is much older than what is in the files.
+    /// Kills at the visits of a place: at each where every batch is committed; at some where only the ends of a run
+    /// are, so that what counts is much older than what is in the files.
     ///
     /// - Returns: whether a visit was reached.
     private func visit(_ subject: TrialSubject, _ point: KillPoint, _ tally: Tally) -> Bool {

@@ -57,8 +57,8 @@ package struct HarnessSettings: Sendable {
         max(1, Int((Double(isQuick ? quick : full) * scale).rounded()))
     }
 
-    /// The migrations of harnesses whose cases take them in turn: every chain with every engine, in the quick subset every
-    /// chain with one.
+    /// The migrations of harnesses whose cases take them in turn: every chain with every engine, in the quick subset
+    /// every chain with one.
     var subjects: [Subject] {
         isQuick ? Subject.alternating(on: engines, seed: seed) : Subject.all(on: engines, seed: seed)
     }

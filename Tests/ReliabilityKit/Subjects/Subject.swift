@@ -146,8 +146,8 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     /// Rows: few, so that a pass has several batches, each with its commit.
     package static let defaultBatchRows = 5
 
-    /// Rows in a batch where every state of a run is tried. By pages these are only the batches after the pages, of which
-    /// few are enough: a state would take seconds otherwise.
+    /// Rows in a batch where every state of a run is tried. By pages these are only the batches after the pages, of
+    /// which few are enough: a state would take seconds otherwise.
     var exploredBatchRows: Int { engine == .pages ? 1_000 : Self.defaultBatchRows }
 
     /// The same migration for a run in this process.

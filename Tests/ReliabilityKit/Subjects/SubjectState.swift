@@ -37,8 +37,8 @@ struct SubjectState {
             """#
     }
 
-    /// Gives the page engine several batches in a pass, overflow chains and many pointer-map pages: its batches have 256
-    /// pages of any size.
+    /// Gives the page engine several batches in a pass, overflow chains and many pointer-map pages: its batches have
+    /// 256 pages of any size.
     private func spread(_ connection: borrowing Connection) throws {
         if chain == .inferred {
             try connection.execute(

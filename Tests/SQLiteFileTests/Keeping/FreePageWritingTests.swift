@@ -76,8 +76,8 @@ import Testing
         }
     }
 
-    /// The state after some batches; then the run writes on, or to its end, and is lost. What is then in the file doesn't
-    /// count.
+    /// The state after some batches; then the run writes on, or to its end, and is lost. What is then in the file
+    /// doesn't count.
     @Test("a run goes on from any state, wherever the earlier one ended", arguments: [0, 2], [20, 250, 480, 800])
     func resumes(autoVacuum: Int, count: Int) throws {
         let empty = try Self.store(autoVacuum: autoVacuum)
@@ -159,8 +159,8 @@ import Testing
         #expect(error?.code == .unsuitable)
     }
 
-    /// A file of over 1 GiB, almost all of it free: it is copied with its table freed, and filled again, over the page that
-    /// SQLite never uses and behind it.
+    /// A file of over 1 GiB, almost all of it free: it is copied with its table freed, and filled again, over the page
+    /// that SQLite never uses and behind it.
     @Test("free pages around the pending-byte page", arguments: PageNumberingTests.Place.all)
     func pendingByte(place: PageNumberingTests.Place) throws {
         let pageSize = place.pageSize

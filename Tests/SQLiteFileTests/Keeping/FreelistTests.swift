@@ -125,7 +125,8 @@ struct FreelistTests {
         #expect(code([TreeRoot(99_999, .table)], [t]) == .badPageNumber)
     }
 
-    /// Every byte of the freed tree's pages and of the list is changed once: an error or the same plan, no trap or hang.
+    /// Every byte of the freed tree's pages and of the list is changed once: an error or the same plan, no trap or
+    /// hang.
     @Test("any changed byte of the list or of a freed tree is an error or doesn't matter")
     func everyByte() throws {
         let store = try NewStore(pageSize: 512, autoVacuum: 2, "CREATE TABLE t(a); CREATE INDEX i ON t(a)")

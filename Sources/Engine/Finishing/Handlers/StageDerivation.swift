@@ -6,8 +6,8 @@ import CausewayStoreFormat
 /// that exist only inside it; so `now()` gets temporary triggers of our own, and counts and copies are computed after
 /// the handler, if it wrote a table that they depend on.
 struct StageDerivation {
-    /// `now()` as Core Data stores dates: seconds since 2001-01-01 UTC, to the millisecond. 2,451,910.5 is that instant's
-    /// Julian day, 86,400 a day's seconds.
+    /// `now()` as Core Data stores dates: seconds since 2001-01-01 UTC, to the millisecond. 2,451,910.5 is that
+    /// instant's Julian day, 86,400 a day's seconds.
     private static let now = "((julianday('now') - 2451910.5) * 86400.0)"
 
     private let values: [DerivedValue]

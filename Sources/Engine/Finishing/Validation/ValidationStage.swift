@@ -33,7 +33,8 @@ package struct ValidationStage {
     ///   - storeUUID: the new store's, for the rows' URIs.
     ///   - policy: what happens to violations.
     ///   - rejects: where rejected rows go; needed for `.reject` alone.
-    /// - Throws: `.usage` for `.reject` without a file, `.plan` where a regular expression of the model can't be compiled.
+    /// - Throws: `.usage` for `.reject` without a file, `.plan` where a regular expression of the model can't be
+    ///   compiled.
     package init(
         layout: StoreLayout, storeUUID: String, policy: OnViolation, rejects: LineFile? = nil
     ) throws(EngineError) {
@@ -50,7 +51,8 @@ package struct ValidationStage {
     /// Validation predicates of unknown forms, which aren't checked: one sentence each, for the plan's warnings.
     package var unchecked: [String] { rules.unchecked }
 
-    /// Checks every row, and changes or removes rows as the policy says, inside the transaction that the connection has.
+    /// Checks every row, and changes or removes rows as the policy says, inside the transaction that the connection
+    /// has.
     ///
     /// - Parameters:
     ///   - connection: the store's writer.

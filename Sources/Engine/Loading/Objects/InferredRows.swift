@@ -182,8 +182,8 @@ final class InferredRowsInspection {
         return records
     }
 
-    /// A number that its new type doesn't hold, or not exactly, and what is no number: only a step of its own tells whose
-    /// it is, and counts them.
+    /// A number that its new type doesn't hold, or not exactly, and what is no number: only a step of its own tells
+    /// whose it is, and counts them.
     private func inspectNumbers(
         of batch: RowBatch, _ findings: inout RecordInspection.Findings
     ) throws(EngineError) {

@@ -15,7 +15,8 @@ struct LinkChooser: Sendable {
 
     private struct Option: Sendable {
         let option: EntityMappingPlan.LinkChoice.Option
-        /// By Z_ENT of the link's target in the source: that of the new row, and the new keys where it doesn't keep its own.
+        /// By Z_ENT of the link's target in the source: that of the new row, and the new keys where it doesn't keep its
+        /// own.
         let targets: [Int32: Rows]
     }
 

@@ -12,7 +12,8 @@ struct ObjectStores: Sendable {
     let external: ExternalValues
     /// Seconds since 2001: the value of `now()` in the whole step.
     let now: Double
-    /// By table of the new store: what `ObjectContext` says. Empty for a step between, all of whose rows keep their keys.
+    /// By table of the new store: what `ObjectContext` says. Empty for a step between, all of whose rows keep their
+    /// keys.
     var largestKeptKeys: [Int64] = []
 
     func source(_ reader: SourceReader) -> ObjectContext {

@@ -110,8 +110,8 @@ struct RelatePass {
         }
     }
 
-    /// Keys of a batch that the destination has too, in their order, with one query; nil if associations on disk must be
-    /// read.
+    /// Keys of a batch that the destination has too, in their order, with one query; nil if associations on disk must
+    /// be read.
     private func presentKeys(in batch: RowBatch) throws(EngineError) -> [Int64]? {
         guard !model.associations.hasEntries(plan.index), let entity = plan.destinationEntity, batch.count > 0 else {
             return nil

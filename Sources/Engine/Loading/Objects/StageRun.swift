@@ -313,8 +313,8 @@ struct StageRun {
         }
     }
 
-    /// Whether a policy has associated objects with source rows that its mapping doesn't read, or a manager of the app's
-    /// own with any: a look-up by relationship finds them, too.
+    /// Whether a policy has associated objects with source rows that its mapping doesn't read, or a manager of the
+    /// app's own with any: a look-up by relationship finds them, too.
     private func hasUnknownObjects(_ recorded: Set<Int>) -> Bool {
         if run.objects.hasOwnManager { return !recorded.isEmpty }
         return mappings.contains { plan in

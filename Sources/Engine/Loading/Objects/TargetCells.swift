@@ -93,7 +93,8 @@ final class TargetCells: Sendable {
             for row in 0..<batch.count {
                 let key = batch.rowid(at: row)
                 if key < 0 { continue }
-                // The rows ascend, and a key far behind the others would cost as much as all between: the rest isn't held.
+                // The rows ascend, and a key far behind the others would cost as much as all between: the rest isn't
+                // held.
                 guard cells.footprint + max(places.count, Int(clamping: key)) * 4 <= bytesLeft else {
                     more = false
                     break

@@ -55,8 +55,8 @@ struct KeptRecords {
 }
 
 extension RowPass {
-    /// The columns of the source with entity numbers: Z_ENT, with those of the table's rows, then those of links' targets,
-    /// each with the numbers that stay the same in all of its rows; others end or change.
+    /// The columns of the source with entity numbers: Z_ENT, with those of the table's rows, then those of links'
+    /// targets, each with the numbers that stay the same in all of its rows; others end or change.
     fileprivate var entityNumbers: [(column: String, numbers: [Int64])] {
         var links: [Int: Set<Int64>] = [:]
         for projection in projections.values {

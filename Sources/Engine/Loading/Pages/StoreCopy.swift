@@ -211,8 +211,8 @@ extension EngineError {
         case .otherCopy: self.init(.foreignCheckpoint, error.description)
         }
     }
-    /// A record of a tree that stays. A row of an entity that the model doesn't have ends the run as where rows are read;
-    /// links end there, and so the store is made anew.
+    /// A record of a tree that stays. A row of an entity that the model doesn't have ends the run as where rows are
+    /// read; links end there, and so the store is made anew.
     private init(in source: SourceStore, _ error: PatchError) {
         let name = source.schema.objects.first { $0.rootPage == Int64(error.root) }?.name ?? "a tree"
         let column = source.schema.table(name).flatMap { table in

@@ -169,7 +169,8 @@ final class StagingConnection: @unchecked Sendable {
         try close()
         try EngineError.writing("committing the new store") {
             try connection.setPragma("locking_mode", to: "NORMAL")
-            // The lock goes with the end of the next statement that reads (https://www.sqlite.org/pragma.html#pragma_locking_mode).
+            // The lock goes with the end of the next statement that reads
+            // (https://www.sqlite.org/pragma.html#pragma_locking_mode).
             _ = try connection.pragmaInteger("schema_version")
         }
     }

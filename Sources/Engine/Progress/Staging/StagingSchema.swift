@@ -22,8 +22,8 @@ struct StagingSchema {
         try Connection(path: file.path, mode: .readWrite, hardening: .untrusted)
     }
 
-    /// Drops what doesn't stay, gives what stays its new text, and makes room for the progress; durable when it returns.
-    /// Trees of dropped tables are empty, so this takes as long as the schema is large.
+    /// Drops what doesn't stay, gives what stays its new text, and makes room for the progress; durable when it
+    /// returns. Trees of dropped tables are empty, so this takes as long as the schema is large.
     func change() throws(EngineError) {
         let connection = try EngineError.writing(title) { try opened() }
         let journal = StagingJournal(of: file.path)

@@ -18,8 +18,8 @@ package struct PassDigest: Sendable, Equatable {
     /// By place in the shape.
     var source: [UInt64]
     var destination: [UInt64]
-    /// Whether the sums cover all rows. Rows that were spliced, and those that nobody wants to verify, are only counted,
-    /// and so are their cells, if they are verified.
+    /// Whether the sums cover all rows. Rows that were spliced, and those that nobody wants to verify, are only
+    /// counted, and so are their cells, if they are verified.
     var isSummed = true
     /// Count and digest of the new records of rows that were spliced, if they are verified.
     var records = EntrySum()
