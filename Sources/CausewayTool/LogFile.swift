@@ -45,17 +45,20 @@ final class LogFile: Sendable {
                 outcome: "nothing was started; give another --log-file, then run again"
             ).print(asJSON: json, aboutStore: false)
         }
+        var isCut = false
         if let status = try? Files.status(of: path), status.kind == .regular, status.size > 0 {
             let start: [UInt8]
             do { start = try Files.readPrefix(of: path, length: Self.beginning.count) } catch {
                 throw refusal("\(path): the log file can't be appended to: \(error)")
             }
             // A full disk may have cut its only line.
+            isCut = start.count < Self.beginning.count
             guard Self.beginning.starts(with: start) else {
                 throw refusal("\(path): the file holds something else than a log; nothing is appended to it")
             }
         }
-        let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(
+            path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | (isCut ? O_TRUNC : 0), 0o600)
         guard descriptor >= 0 else {
             throw refusal("\(path): the log file can't be opened: \(systemMessage(errno))")
         }

@@ -5,6 +5,7 @@ package struct StoresMeter {
         var fraction = 0.0
         /// Whether this call takes up an earlier run's work, of which its first progress tells.
         var isResumed = false
+        var hasSteps = false
         /// Where this call found it.
         var first: Double?
     }
@@ -24,13 +25,20 @@ package struct StoresMeter {
         total = self.bytes.reduce(0, +)
     }
 
-    /// An earlier run's work on a store is taken up.
+    /// An earlier run's work on a store's step is taken up.
     package mutating func resume(_ place: Int) { running[place, default: Running()].isResumed = true }
+
+    /// A run of steps begins, counted from 0: those before the first one are an earlier run's work.
+    package mutating func beginStep(_ step: Int, of place: Int) {
+        if step > 0, running[place]?.hasSteps != true { resume(place) }
+        running[place, default: Running()].hasSteps = true
+    }
 
     /// Takes the fraction of a store's migration that is done, from 0 to 1.
     package mutating func advance(_ place: Int, to fraction: Double) {
         running[place, default: Running()].fraction = fraction
-        if running[place]?.isResumed == true, running[place]?.first == nil { running[place]?.first = fraction }
+        guard let store = running[place], store.isResumed, store.first == nil, fraction > 0 else { return }
+        running[place]?.first = fraction
     }
 
     /// A store has ended; `isMigrated` unless it failed, or needed nothing.

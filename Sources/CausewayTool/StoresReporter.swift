@@ -44,6 +44,7 @@ final class StoresReporter: Sendable {
             case .progress(let progress): state.meter.advance(place, to: progress.fraction)
             case .planned(let plan): state.running[place]?.warnings.formUnion(plan.warnings)
             case .resumed: state.meter.resume(place)
+            case .stepBegan(_, let step, _, _): state.meter.beginStep(step, of: place)
             case .warning(let text): state.running[place]?.warnings.insert(text)
             default: break
             }

@@ -147,9 +147,10 @@ extension EngineError {
         do {
             return try body()
         } catch let error as FileError {
-            // The system's remedy is another than the caller's, which thinks of the path.
+            // The caller's remedy thinks of the path where a file can't be made, and of room where one is written.
             let isOfSystem = kind == .cannotCreate && error.isOfSystem
-            let takesOwn = isOfSystem || remedy.isEmpty
+            let isExpected = kind == .cannotCreate ? !error.isOfSystem : error.code == .noSpace
+            let takesOwn = remedy.isEmpty || !isExpected
             throw EngineError(
                 isOfSystem ? .inputOutput : kind, "\(place()): \(takesOwn ? error.message : error.reason)",
                 remedy: takesOwn ? "" : remedy)

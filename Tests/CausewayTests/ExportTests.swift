@@ -32,6 +32,20 @@ struct ExportTests {
         }
     }
 
+    #if os(Linux)
+        @Test("no file stays open")
+        func closed() throws {
+            let folder = try TemporaryFolder()
+            let name = try #require(Self.stores.first)
+            _ = try StoreExport(store: SharedStores.path(name), output: folder.path("Out")).run()
+            _ = try StoreExport(store: SharedStores.path(name), output: folder.path("Salvaged")).salvage()
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+            }
+            #expect(!open.isEmpty && !open.contains { $0.hasPrefix(folder.path("")) })
+        }
+    #endif
+
     @Test("a database holds every row, and its foreign keys hold", arguments: stores)
     func database(name: String) throws {
         let folder = try TemporaryFolder()

@@ -72,6 +72,18 @@ struct LogFileTests {
         #expect(try folder.content() == before)
     }
 
+    @Test("a log whose only line a full disk has cut begins anew")
+    func cut() throws {
+        let log = try folder.write(Array(#"{"event":"be"#.utf8), as: "log.jsonl")
+        for _ in 0..<2 {
+            let run = try ToolProcess(["migrate", store, "--models", models, "--quiet", "--log-file", log])
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count(where: { $0.hasPrefix(#"{"event":"began""#) }) == 2)
+        for line in lines { _ = try JSONSerialization.jsonObject(with: Data(line.utf8)) }
+    }
+
     @Test("a dry run has no log")
     func dryRun() throws {
         let log = folder.path("log.jsonl")

@@ -33,6 +33,21 @@ struct StoresMeterTests {
         #expect(meter.fraction == 1 && meter.remainingSeconds(after: 30) == 0)
     }
 
+    @Test("steps that an earlier run has ended don't count for the speed, those that follow in this one do")
+    func steps() {
+        var meter = StoresMeter([100, 100])
+        meter.beginStep(1, of: 0)
+        meter.advance(0, to: 0.5)
+        meter.advance(0, to: 0.75)
+        #expect(meter.remainingSeconds(after: 5) == 25)
+        meter.beginStep(0, of: 1)
+        meter.advance(1, to: 0.25)
+        meter.beginStep(1, of: 1)
+        meter.advance(1, to: 0.5)
+        // A quarter and a half took 15 seconds; as much is left.
+        #expect(meter.remainingSeconds(after: 15) == 15)
+    }
+
     @Test("of empty stores nothing is told")
     func empty() {
         var meter = StoresMeter([0])

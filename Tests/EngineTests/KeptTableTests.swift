@@ -65,8 +65,7 @@ struct KeptTableTests {
         try Scenario(versions[0], versions[1], wal: wal, rows: Self.rows + rows)
     }
 
-    /// The rows and the schema, whatever their order: rowids of join tables, which VACUUM may change, aren't part of
-    /// it.
+    /// The rows and the schema, whatever their order, without rowids of join tables, which VACUUM may change.
     static func content(_ path: String) throws -> [String] { try Database.dump(path).sorted() }
 
     private static func write(_ sql: String, to path: String) throws {

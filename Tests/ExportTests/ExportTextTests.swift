@@ -73,7 +73,7 @@ struct ExportTextTests {
     @Test("keys that come in descending order above others are known")
     func descending() {
         var keys = KeyRanges()
-        let order = Array(stride(from: Int64(0), to: 1_200, by: 2)) + stride(from: 20_000, to: 1_300, by: -2)
+        let order = Array(stride(from: Int64(0), to: 2_048, by: 2)) + stride(from: 20_000, to: 2_100, by: -2)
         for key in order {
             let isNew = keys.insert(key)
             #expect(isNew)

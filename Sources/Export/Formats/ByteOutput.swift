@@ -22,12 +22,20 @@ final class OpenOutputs {
         files.append(file)
         if files.count > Self.most { try files.removeFirst().close() }
     }
+
+    fileprivate func forget(_ file: OutputFile) { files.removeAll { $0 === file } }
+
+    /// Closes them all: what they hold goes.
+    func drop() {
+        for file in files { file.drop() }
+        files.removeAll()
+    }
 }
 
 /// A new file, written from its beginning on.
 final class OutputFile {
     private let path: String
-    private let others: OpenOutputs
+    private weak var others: OpenOutputs?
     private var file: OpenFile?
     private var length: Int64 = 0
 
@@ -47,6 +55,14 @@ final class OutputFile {
         if file == nil { file = try OpenFile(path, mode: .readWrite) }
     }
 
+    fileprivate func drop() { file = nil }
+
+    /// Everything is written, and on its medium.
+    func finish() throws(EngineError) {
+        try close()
+        others?.forget(self)
+    }
+
     /// Until it is used again. What was written is on its medium first: the system may forget that it failed to write
     /// to a file that nobody has open.
     fileprivate func close() throws(EngineError) {
@@ -55,7 +71,7 @@ final class OutputFile {
     }
 
     func append(_ bytes: [UInt8]) throws(EngineError) {
-        try others.use(self)
+        try others?.use(self)
         do throws(FileError) {
             try reopen()
             try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(FileError) in
@@ -67,7 +83,7 @@ final class OutputFile {
         }
     }
 
-    func sync() throws(EngineError) {
+    private func sync() throws(EngineError) {
         do throws(FileError) {
             try reopen()
             try file?.sync()
@@ -112,6 +128,6 @@ final class ByteOutput {
     /// Everything is written; a file's content is on its medium.
     func finish() throws(EngineError) {
         try flush()
-        if case .file(let file) = target { try file.sync() }
+        if case .file(let file) = target { try file.finish() }
     }
 }

@@ -69,6 +69,7 @@ struct OutputPlace {
 
     /// Removes what was written. The error that matters is why it has to go.
     func discard() {
+        open.drop()
         let folders = [Paths.join(partial, ExternalCopies.folderName), partial]
         for folder in folders where isFolder {
             for name in (try? Files.list(folder)) ?? [] { _ = try? Files.unlink(Paths.join(folder, name)) }
