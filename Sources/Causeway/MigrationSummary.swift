@@ -42,8 +42,8 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var metadata: [String: MetadataValue] = [:]
     /// What the user should know.
     public var warnings: [String]
-    /// What the migration dropped of the store's content, a sentence each: `V1 → V2: dropped Harvest.scratch (33
-    /// values)`.
+    /// What the migration dropped of the store's content, a sentence each:
+    /// `V1 → V2: dropped Harvest.scratch (33 values)`.
     public var losses: [String] = []
     /// Whether the store had the target version already. It wasn't touched then, unless `storeChange` says otherwise.
     public var wasCurrent: Bool

@@ -59,6 +59,11 @@ struct FailureReport: Encodable {
         }
     }
 
+    /// Whether a signal stopped the run.
+    var isOfSignal: Bool {
+        [MigrationError.Code.interrupted, .terminated].contains { $0.exitCode == exitCode }
+    }
+
     /// Where no store is concerned: of what the error says of one, only what to do is left.
     func withoutStore() -> FailureReport {
         var report = self

@@ -75,9 +75,8 @@ final class StoresReporter: Sendable {
                 let text = SummaryText(summary: summary, output: shares[place].output).lines[0]
                 state.line.say("done: " + named(text, place))
             case .failed(let error):
-                let code = signals.code(of: error)
-                if code == .interrupted || code == .terminated { state.stopped += 1 } else { state.failed += 1 }
-                let report = FailureReport(error, code: code, of: shares[place].store)
+                let report = FailureReport(error, code: signals.code(of: error), of: shares[place].store)
+                if report.isOfSignal { state.stopped += 1 } else { state.failed += 1 }
                 state.line.say(report.lines(aboutStore: true).joined(separator: "\n"))
             case .notBegun: break
             }

@@ -66,7 +66,7 @@ struct StoresSummary: Encodable {
                 summary.map { Figures.grouped($0.rows) } ?? "",
                 summary.map { Figures.seconds($0.seconds) } ?? "")
         }
-        let stopped = stores.count { $0.result == .failed && Self.signals.contains($0.exitCode) }
+        let stopped = stores.count { $0.error?.isOfSignal == true }
         let counts = [
             (done, "migrated"), (current, "had the version already"), (stopped, "stopped"),
             (failed - stopped, "failed"), (notBegun, "not begun"),
@@ -82,13 +82,11 @@ struct StoresSummary: Encodable {
         return lines
     }
 
-    private static let signals = [MigrationError.Code.interrupted.exitCode, MigrationError.Code.terminated.exitCode]
-
     private func result(_ entry: Entry) -> String {
         switch entry.result {
         case .done: "done"
         case .current: "current"
-        case .failed where Self.signals.contains(entry.exitCode): "stopped (\(entry.exitCode))"
+        case .failed where entry.error?.isOfSignal == true: "stopped (\(entry.exitCode))"
         case .failed: "failed (\(entry.exitCode))"
         case .notBegun: "not begun"
         }

@@ -5,13 +5,19 @@ import CausewaySQLite
 ///
 /// Keeps only what the keys don't show: a mapping that gives every row its source's key needs no entry.
 package final class Associations {
+    /// Z_ENT of the rows that a mapping has entries for.
+    package struct Entities {
+        package var sources: Set<Int32> = []
+        package var made: Set<Int32> = []
+    }
+
     let statements: StatementCache
     private var hasReverse = false
     var hasReverseRuns = false
     /// The last run of each mapping that has any.
     var lastRuns: [Int: AssociationRun] = [:]
-    /// Mappings that have entries, with the entities of their source rows.
-    private var recorded: [Int: Set<Int32>] = [:]
+    /// By mapping that has entries.
+    private var recorded: [Int: Entities] = [:]
     /// Entries since it was last cleared, for a run that may be interrupted; nil if it isn't kept.
     package internal(set) var journal: AssociationJournal?
 
@@ -82,13 +88,16 @@ package final class Associations {
         }
     }
 
-    func noteEntries(of mapping: Int, from entity: Int32) { recorded[mapping, default: []].insert(entity) }
+    func noteEntries(of mapping: Int, from source: Int32, to made: Int32?) {
+        recorded[mapping, default: Entities()].sources.insert(source)
+        if let made { recorded[mapping]?.made.insert(made) }
+    }
 
     /// Whether the mapping has entries at all.
     package func hasEntries(_ mapping: Int) -> Bool { recorded[mapping] != nil }
 
-    /// The entities of the source rows that a mapping has entries for.
-    package func sourceEntities(of mapping: Int) -> Set<Int32> { recorded[mapping] ?? [] }
+    /// The entities of the rows that a mapping has entries for.
+    package func entities(of mapping: Int) -> Entities { recorded[mapping] ?? Entities() }
 
     /// Adds entries; `key` gives the keys of rows that were just written.
     func record(_ entries: [PendingAssociation], key: (ObjectID) -> Int64) throws(ObjectError) {
@@ -101,7 +110,7 @@ package final class Associations {
     }
 
     private func insert(source: ObjectID, mapping: Int, entity: Int32?, key: Int64) throws(ObjectError) {
-        noteEntries(of: mapping, from: source.entity)
+        noteEntries(of: mapping, from: source.entity, to: entity)
         try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """

@@ -39,6 +39,20 @@ final class MakeOfLinkedOnWorkers: MakeOfLinked {
     override class var isIndependent: Bool { true }
 }
 
+/// Gives every object that becomes an `A` a shadow, too.
+final class ShadowManager: MigrationManager {
+    override func associate(
+        sourceInstance sInstance: ManagedObject, withDestinationInstance dInstance: ManagedObject,
+        for mapping: EntityMapping
+    ) throws {
+        try super.associate(sourceInstance: sInstance, withDestinationInstance: dInstance, for: mapping)
+        guard mapping.name == "AToA" else { return }
+        let shadow = try destinationContext.insert("Shadow")
+        try shadow.set("name", to: sInstance.value("name"))
+        try super.associate(sourceInstance: sInstance, withDestinationInstance: shadow, for: mapping)
+    }
+}
+
 /// Links lead to whatever a source row has become, also where the mapping models don't say it.
 @Suite("Links to rows of which no mapping tells", .timeLimit(.minutes(60)))
 struct UnplannedTargetTests {
@@ -188,6 +202,36 @@ struct UnplannedTargetTests {
             #expect(es == ["1|'y'", "2|\(third)"])
             let ds = try rows("SELECT Z_3DS, ZNAME FROM Z_3ZS JOIN ZZ ON Z_PK = Z_5ZS ORDER BY 1, 2")
             #expect(ds == ["1|'x'", "1|'y'"] + (isReadByAnother ? ["2|'z'"] : []))
+        }
+    }
+
+    // MARK: - A manager that associates more
+
+    @Test("lead to what a manager associates", arguments: [EngineChoice.pages, .statements])
+    func manager(engine: EngineChoice) throws {
+        let scenario = try Scenario(
+            model(entity("A", attribute("name")), entity("C", toOne("a", "A"))),
+            model(
+                entity("A", attribute("name")), entity("C", toOne("shadow", "Shadow")),
+                entity("Shadow", attribute("name"))),
+            rows: """
+                INSERT INTO ZA (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (1, 1, 1, 'x'), (2, 1, 1, 'y'), (3, 1, 1, 'own');
+                INSERT INTO ZC (Z_PK, Z_ENT, Z_OPT, ZA) VALUES (1, 2, 1, 2), (2, 2, 1, 1), (3, 2, 1, NULL);
+                """)
+        let mapping = SwiftMappingModel(from: "V1", to: "V2") {
+            TransformEntity("A") { Filter("name != 'own'") }
+            TransformEntity("A", to: "Shadow", name: "Own") { Filter("name == 'own'") }
+            TransformEntity("C", fillsUnmentioned: false) { Link("shadow", Self.lookUp("a")) }
+        }
+        for (batchRows, jobs) in [(1_024, 1), (1, 3)] {
+            let output = "result-\(batchRows)"
+            var request = scenario.request(by: mapping, engine, output: output, batchRows: batchRows, jobs: jobs)
+            request.code.managerType = ShadowManager.self
+            _ = try Migration(request).run()
+            let links = try Database.rows(
+                "SELECT c.Z_PK, s.ZNAME FROM ZC c LEFT JOIN ZSHADOW s ON s.Z_PK = c.ZSHADOW ORDER BY 1",
+                in: scenario.folder + "/" + output)
+            #expect(links == ["1|'y'", "2|'x'", "3|NULL"])
         }
     }
 

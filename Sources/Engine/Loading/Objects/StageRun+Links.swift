@@ -20,6 +20,19 @@ extension StageRun {
         try areKnown(Set(translation.parts.flatMap { $0.owners + $0.targets }))
     }
 
+    /// Whether associations show objects of which the plan doesn't know, and which a look-up by relationship finds: a
+    /// policy has associated some with source rows that its mapping doesn't read, or a manager of the app's own some of
+    /// other entities than the mapping's. What policies make of other entities the plan expects.
+    func hasUnknownObjects() -> Bool {
+        mappings.contains { plan in
+            let entities = associations.entities(of: plan.index)
+            if entities.sources.contains(where: { $0 != plan.sourceEntity && !plan.sourceEntities.contains($0) }) {
+                return true
+            }
+            return run.objects.hasOwnManager && entities.made.contains { $0 != plan.destinationEntity }
+        }
+    }
+
     /// Links whose ends get new keys: looked up in stage 2 where these can't be held.
     func translateLinks() throws(EngineError) {
         let translations = run.objects.translations

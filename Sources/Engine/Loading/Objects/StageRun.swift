@@ -280,7 +280,7 @@ struct StageRun {
         try ledger.once("associations") { () throws(EngineError) in
             // Decided once: hooks of stage 2 may add to them before a run ends.
             let recorded = Set(mappings.map(\.index).filter { associations.hasEntries($0) })
-            (state.objects.recorded, state.objects.looksUpAll) = (recorded, hasUnknownObjects(recorded))
+            (state.objects.recorded, state.objects.looksUpAll) = (recorded, hasUnknownObjects())
         }
         for plan in mappings {
             for choice in plan.choices where try !isKnown(choice, of: plan) {
@@ -310,16 +310,6 @@ struct StageRun {
                 state.objects.endedLinks += ended
                 settleDoubts(of: cleanup, ended: ended)
             }
-        }
-    }
-
-    /// Whether a policy has associated objects with source rows that its mapping doesn't read, or a manager of the
-    /// app's own with any: a look-up by relationship finds them, too.
-    private func hasUnknownObjects(_ recorded: Set<Int>) -> Bool {
-        if run.objects.hasOwnManager { return !recorded.isEmpty }
-        return mappings.contains { plan in
-            associations.sourceEntities(of: plan.index)
-                .contains { $0 != plan.sourceEntity && !plan.sourceEntities.contains($0) }
         }
     }
 
