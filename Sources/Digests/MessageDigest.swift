@@ -5,7 +5,8 @@
 #endif
 
 /// A running SHA-2 digest (FIPS 180-4), by the library that the system has: CryptoKit on Apple's, OpenSSL's libcrypto
-/// elsewhere. A package that brings its own would be half of what a newcomer's first build compiles.
+/// elsewhere. swift-crypto brings its own: 461 objects, which take 101 s of processor time in a newcomer's first build,
+/// beside 185 s for all the rest of the command.
 package struct MessageDigest: ~Copyable {
     /// The digest's function.
     package enum Function: Hashable, Sendable {
