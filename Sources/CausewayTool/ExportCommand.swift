@@ -189,7 +189,9 @@ struct ExportText {
 
 extension ExportProgress {
     /// `Post, 1,234 rows`
-    fileprivate var activity: String { "\(entity), \(Figures.count(rows, "row", "rows"))" }
+    fileprivate var activity: String {
+        entity.isEmpty ? "counting rows" : "\(entity), \(Figures.count(rows, "row", "rows"))"
+    }
 
     /// nil where the number of rows isn't known.
     fileprivate var fraction: Double? { total > 0 ? Double(rows) / Double(total) : nil }

@@ -10,6 +10,8 @@ struct EntityChoice {
     let names: [String]
     /// Those that were asked for; all roots where none was.
     let asked: [String]
+    /// Whether nothing was asked for, and so all is exported.
+    let isWhole: Bool
 
     /// - Throws: `.usage` for a name that the model lacks.
     init(_ asked: [String], in map: StorageMap) throws(EngineError) {
@@ -20,6 +22,7 @@ struct EntityChoice {
                 .usage, "--entity \(name): the model has no entity of that name\(near)",
                 remedy: "see the names with: causeway inspect STORE")
         }
+        isWhole = asked.isEmpty
         self.asked = asked.isEmpty ? map.layout.tables.map(\.rootEntity) : asked
         names =
             asked.isEmpty
@@ -28,33 +31,4 @@ struct EntityChoice {
     }
 
     func covers(_ entity: String) -> Bool { names.contains(entity) }
-}
-
-/// How many rows have passed, told a few times a second's worth of rows.
-final class ProgressCount {
-    /// Rows between two calls: they cost nothing then, and a signal is seen soon.
-    private static let interval = 1_024
-
-    private let total: Int
-    private let report: (ExportProgress) -> Bool
-    private var rows = 0
-
-    init(total: Int, _ report: @escaping (ExportProgress) -> Bool) {
-        self.total = total
-        self.report = report
-    }
-
-    /// Counts a row.
-    /// - Throws: `.interrupted` where the caller asks to stop.
-    func add(_ entity: String) throws(EngineError) {
-        rows += 1
-        if rows.isMultiple(of: Self.interval) { try tell(entity) }
-    }
-
-    /// Tells how many rows have passed.
-    func tell(_ entity: String) throws(EngineError) {
-        guard report(ExportProgress(entity: entity, rows: rows, total: total)) else {
-            throw EngineError(.interrupted, "the export was stopped; nothing of it was kept")
-        }
-    }
 }

@@ -58,11 +58,11 @@ public struct ExportSummary: Hashable, Codable, Sendable {
 
 /// How far an export is.
 public struct ExportProgress: Hashable, Sendable {
-    /// The entity whose rows are being written.
+    /// The entity whose rows are being read; empty while rows are counted.
     public var entity: String
-    /// Rows written so far.
+    /// Rows read so far; with a predicate not all of them are written.
     public var rows: Int
-    /// Rows that there are; where a predicate chooses, fewer will be written.
+    /// Rows that there are to read; 0 where that isn't known: while they are counted, and with a predicate and a limit.
     public var total: Int
 
     package init(entity: String, rows: Int, total: Int) {

@@ -14,7 +14,7 @@ package import CausewayStores
 package struct StoreExporter {
     private let request: ExportRequest
     private let stream: ([UInt8]) throws(EngineError) -> Bool
-    private let report: (ExportProgress) -> Bool
+    private let progress: ProgressCount
     private let notes = ExportNotes()
 
     /// - Parameters:
@@ -27,7 +27,7 @@ package struct StoreExporter {
     ) {
         self.request = request
         self.stream = stream
-        report = progress
+        self.progress = ProgressCount(progress)
     }
 
     /// - Throws: `.usage` where the request doesn't fit the model, `.missing` without a model, `.cannotCreate` where
@@ -35,7 +35,8 @@ package struct StoreExporter {
     package func run() throws(EngineError) -> ExportSummary {
         try refuseStream()
         let history = try ModelHistory.given(request.models)
-        return try SourceStore.reading(StoreLocation(existing: request.store)) { store throws(EngineError) in
+        let location = try StoreLocation(existing: request.store)
+        return try SourceStore.reading(location, shouldStop: progress.asksToStop) { store throws(EngineError) in
             let found = try FoundModel(of: store, in: history)
             let map = try EngineError.reading(store.location.path) { () throws -> StorageMap in
                 let binding = try StoreBinding(
@@ -48,7 +49,7 @@ package struct StoreExporter {
                 store: store.location.path, models: history?.path, versions: found.versions, modelOrigin: found.origin,
                 output: request.output, format: request.format)
             try ExportPass(
-                request: request, store: store, map: map, notes: notes, stream: stream, report: report
+                request: request, store: store, map: map, notes: notes, stream: stream, progress: progress
             ).run(&summary)
             summary.warnings = (store.walBreak.map { [$0.sentence(store.location.wal)] } ?? []) + notes.warnings
             return summary
@@ -116,51 +117,70 @@ private struct ExportPass {
     let map: StorageMap
     let notes: ExportNotes
     let stream: ([UInt8]) throws(EngineError) -> Bool
-    let report: (ExportProgress) -> Bool
+    let progress: ProgressCount
 
     func run(_ summary: inout ExportSummary) throws(EngineError) {
         let choice = try EntityChoice(request.entities, in: map)
         let filter = try request.predicate.map { text throws(EngineError) in
             try RowFilter(text, entities: choice.asked, map, store)
         }
-        let scan = RowScan(store: store, map: map, notes: notes, filter: filter, limit: request.limit)
-        let counts = try RowCounts(store, map)
-        let progress = ProgressCount(total: counts.total(of: choice, limit: request.limit), report)
-        if request.entities.isEmpty, counts.strangers > 0 {
+        let scan = RowScan(
+            store: store, map: map, notes: notes, filter: filter, limit: request.limit, progress: progress)
+        defer { for warning in filter?.warnings ?? [] { notes.add(warning) } }
+        do throws(EngineError) {
+            guard !request.isStream else {
+                let output = ByteOutput(.stream(stream))
+                try writeRows(JSONLinesSink(uris, stream: output), choice, scan, try count(choice), nil, &summary)
+                return try output.finish()
+            }
+            let place = try OutputPlace(request.output, isFolder: request.format != .sqlite)
+            summary.output = place.location.path
+            do throws(EngineError) {
+                try write(to: place, choice, scan, &summary)
+                try store.requireUnchanged()
+                try place.publish()
+            } catch {
+                place.discard()
+                var error = progress.isStopped ? ProgressCount.stopped : error
+                if progress.isStopped { error.work = .discarded }
+                throw error
+            }
+        } catch {
+            // A statement that was ended only says so.
+            throw progress.isStopped && error.kind != .interrupted ? ProgressCount.stopped : error
+        }
+    }
+
+    private func write(
+        to place: OutputPlace, _ choice: EntityChoice, _ scan: RowScan, _ summary: inout ExportSummary
+    ) throws(EngineError) {
+        let counts = try count(choice)
+        switch request.format {
+        case .jsonl: try writeRows(JSONLinesSink(uris, in: place), choice, scan, counts, place, &summary)
+        case .csv: try writeRows(CSVSink(uris, in: place), choice, scan, counts, place, &summary)
+        case .sqlite:
+            summary.entities = try DatabaseExport(
+                store: store, map: map, choice: choice, isPartial: request.isPartial, scan: scan, notes: notes,
+                progress: progress, version: summary.versions.first
+            ).write(to: place.partial)
+        }
+    }
+
+    private func count(_ choice: EntityChoice) throws(EngineError) -> RowCounts {
+        let counts = try RowCounts(store, map, choice, limit: request.limit)
+        // Nobody knows how many rows must be read until enough of them fit.
+        if request.predicate == nil || request.limit == nil { progress.total = counts.total }
+        if counts.strangers > 0 {
             notes.add("rows whose Z_ENT names no entity of their table, left out: \(counts.strangers)")
         }
-        defer { for warning in filter?.warnings ?? [] { notes.add(warning) } }
-        guard !request.isStream else {
-            let output = ByteOutput(.stream(stream))
-            try writeRows(JSONLinesSink(uris, stream: output), choice, scan, counts, progress, nil, &summary)
-            return try output.finish()
-        }
-        let place = try OutputPlace(request.output, isFolder: request.format != .sqlite)
-        summary.output = place.location.path
-        do throws(EngineError) {
-            switch request.format {
-            case .jsonl:
-                try writeRows(JSONLinesSink(uris, in: place), choice, scan, counts, progress, place, &summary)
-            case .csv: try writeRows(CSVSink(uris, in: place), choice, scan, counts, progress, place, &summary)
-            case .sqlite:
-                summary.entities = try DatabaseExport(
-                    store: store, map: map, choice: choice, isPartial: request.isPartial, scan: scan, notes: notes,
-                    progress: progress, version: summary.versions.first
-                ).write(to: place.partial)
-            }
-            try store.requireUnchanged()
-            try place.publish()
-        } catch {
-            place.discard()
-            throw error
-        }
+        return counts
     }
 
     private var uris: URIText { URIText(storeUUID: store.metadata.uuid, entities: map.layout.entities) }
 
     private func writeRows(
-        _ sink: some RowSink, _ choice: EntityChoice, _ scan: RowScan, _ counts: RowCounts, _ progress: ProgressCount,
-        _ place: OutputPlace?, _ summary: inout ExportSummary
+        _ sink: some RowSink, _ choice: EntityChoice, _ scan: RowScan, _ counts: RowCounts, _ place: OutputPlace?,
+        _ summary: inout ExportSummary
     ) throws(EngineError) {
         let external = ExternalCopies(
             ExternalValues(directory: store.location.externalData), output: place?.partial)
@@ -175,7 +195,6 @@ private struct ExportPass {
             try scan.forEach(name, shape.number, shape.columns) { key, cells throws(EngineError) in
                 isRead = try sink.write(key, try reader.values(shape, key: key, cells), links: links)
                 count += 1
-                try progress.add(name)
                 return isRead
             }
             try sink.end()
@@ -183,38 +202,5 @@ private struct ExportPass {
             if !isRead { break }
         }
         summary.externalFiles = external.count
-    }
-}
-
-/// How many rows each entity has.
-private struct RowCounts {
-    /// By entity; entities without rows aren't there.
-    private(set) var rows: [String: Int] = [:]
-    /// Rows of no entity of their table.
-    private(set) var strangers = 0
-
-    init(_ store: SourceStore, _ map: StorageMap) throws(EngineError) {
-        try EngineError.reading(store.location.path) {
-            for table in map.tables {
-                let numbers = map.layout.numbers(ofTree: table.rootEntity)
-                var statement = try store.connection.prepare(
-                    """
-                    SELECT \(table.columns[TableStorage.entityNumber]), count(*) FROM \(table.name) \
-                    GROUP BY \(table.columns[TableStorage.entityNumber])
-                    """)
-                while try statement.step() {
-                    let (number, count) = (Int(clamping: statement.int64(at: 0)), Int(clamping: statement.int64(at: 1)))
-                    if numbers?.contains(number) == true, !statement.isNull(at: 0) {
-                        rows[map.layout.entities[number - 1], default: 0] += count
-                    } else {
-                        strangers += count
-                    }
-                }
-            }
-        }
-    }
-
-    func total(of choice: EntityChoice, limit: Int?) -> Int {
-        choice.names.reduce(0) { $0 + min(rows[$1] ?? 0, limit ?? .max) }
     }
 }

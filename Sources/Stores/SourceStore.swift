@@ -47,15 +47,26 @@ package final class SourceStore: @unchecked Sendable {
     package let walBreak: WALBreak?
 
     /// Opens a store to read it; its bytes stay as they are.
-    package static func reading(_ location: StoreLocation) throws(EngineError) -> SourceStore {
+    ///
+    /// `shouldStop` is asked every few milliseconds while a statement runs; true ends it with `.interrupted`.
+    package static func reading(
+        _ location: StoreLocation, shouldStop: (() -> Bool)? = nil
+    ) throws(EngineError) -> SourceStore {
         let file = try StoreFile(checking: location)
         // Before SQLite opens it: a writer may restart the log.
         let walBreak = try file.walBreak(location)
         let mode = try file.readingMode(location)
+        var connection = try file.readingConnection(location, mode)
+        if let shouldStop {
+            connection.setProgressHandler(everyInstructions: instructionsBetweenLooks, shouldStop: shouldStop)
+        }
         return try SourceStore(
-            location, file: file, walBreak: walBreak, isUnlocked: mode == .immutable,
-            connection: try file.readingConnection(location, mode), guardian: nil)
+            location, file: file, walBreak: walBreak, isUnlocked: mode == .immutable, connection: connection,
+            guardian: nil)
     }
+
+    /// Between two looks whether a statement should stop.
+    package static let instructionsBetweenLooks: Int32 = 100_000
 
     /// Opens a store to read it with several connections, all of which see the same rows although others write.
     ///

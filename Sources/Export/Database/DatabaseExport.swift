@@ -38,7 +38,9 @@ struct DatabaseExport {
             })
         let links = links(tables, &names)
         return try EngineError.writing(path) {
-            let connection = try Connection(path: path, mode: .create, hardening: .own)
+            var connection = try Connection(path: path, mode: .create, hardening: .own)
+            connection.setProgressHandler(
+                everyInstructions: SourceStore.instructionsBetweenLooks, shouldStop: progress.asksToStop)
             // A run that fails leaves no database behind: nothing is ever rolled back.
             try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN")
             try create(connection, tables, views, links, about: names.made(from: "store"))
@@ -164,7 +166,6 @@ struct DatabaseExport {
                     try insert.statement.run()
                 }
                 count += 1
-                try progress.add(entity)
                 return true
             }
             if count > 0 || map.layout.model.entities[entity]?.isAbstract != true { counts[entity] = count }

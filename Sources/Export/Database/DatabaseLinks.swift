@@ -1,4 +1,5 @@
 import CausewayModel
+import CausewayObjects
 import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
@@ -36,30 +37,38 @@ struct DatabaseLinks {
     }
 
     /// Copies the links.
-    func fill(_ connection: borrowing Connection, from store: SourceStore) throws(SQLiteError) {
+    func fill(_ connection: borrowing Connection, from store: SourceStore) throws {
         let names = [join.ownerColumn, join.destinationColumn] + places.map(\.column)
-        let columns = try names.map { name throws(SQLiteError) in try SQLIdentifier(name).quoted }
-        var select = try store.connection.prepare(
-            "SELECT \(columns.joined(separator: ", ")) FROM \(try SQLIdentifier(join.name))")
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
-        var insert = try connection.prepare(
-            "INSERT OR IGNORE INTO \(try SQLIdentifier(name)) VALUES (\(marks))", persistent: true)
-        while try select.step() {
-            if select.isNull(at: 0) || select.isNull(at: 1) { continue }
-            for index in names.indices {
-                if select.isNull(at: index) {
-                    try insert.bindNull(at: index + 1)
-                } else {
-                    try insert.bind(select.int64(at: index), at: index + 1)
-                }
+        let insert = StatementBox(
+            try connection.prepare(
+                "INSERT OR IGNORE INTO \(try SQLIdentifier(name)) VALUES (\(marks))", persistent: true))
+        // What can't be read is the store's failure, not the new file's.
+        try EngineError.reading("\(store.location.path): \(join.owner).\(join.relationship)") {
+            let columns = try names.map { name throws(SQLiteError) in try SQLIdentifier(name).quoted }
+            var select = try store.connection.prepare(
+                "SELECT \(columns.joined(separator: ", ")) FROM \(try SQLIdentifier(join.name))")
+            while try select.step() {
+                if select.isNull(at: 0) || select.isNull(at: 1) { continue }
+                try EngineError.writing(name) { try copy(select, names.count, to: insert) }
             }
-            try insert.run()
-            guard join.isReflexive else { continue }
-            // A link of a relationship that is its own inverse leads both ways, and is stored once.
-            try insert.bind(select.int64(at: 1), at: 1)
-            try insert.bind(select.int64(at: 0), at: 2)
-            try insert.run()
         }
+    }
+
+    private func copy(_ link: borrowing Statement, _ count: Int, to insert: StatementBox) throws(SQLiteError) {
+        for index in 0..<count {
+            if link.isNull(at: index) {
+                try insert.statement.bindNull(at: index + 1)
+            } else {
+                try insert.statement.bind(link.int64(at: index), at: index + 1)
+            }
+        }
+        try insert.statement.run()
+        guard join.isReflexive else { return }
+        // A link of a relationship that is its own inverse leads both ways, and is stored once.
+        try insert.statement.bind(link.int64(at: 1), at: 1)
+        try insert.statement.bind(link.int64(at: 0), at: 2)
+        try insert.statement.run()
     }
 
     /// Removes links without their rows, and tells how many. In a partial export only the owners' rows are looked for:

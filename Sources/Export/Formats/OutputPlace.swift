@@ -29,19 +29,23 @@ struct OutputPlace {
         }
     }
 
+    /// SQLite would read another database's log or journal as this one's.
     private func requireFree() throws(EngineError) {
-        let exists = try EngineError.at(location.path, as: .cannotCreate) {
-            do throws(FileError) {
-                _ = try Files.linkStatus(of: location.path)
-                return true
-            } catch {
-                guard error.code == .notFound else { throw error }
-                return false
+        let paths = [location.path] + (isFolder ? [] : [location.wal, location.journal, location.shm])
+        for path in paths {
+            let exists = try EngineError.at(path, as: .cannotCreate) {
+                do throws(FileError) {
+                    _ = try Files.linkStatus(of: path)
+                    return true
+                } catch {
+                    guard error.code == .notFound else { throw error }
+                    return false
+                }
             }
+            guard exists else { continue }
+            throw EngineError(
+                .cannotCreate, "\(path): already exists", remedy: "give an --output that doesn't exist yet")
         }
-        guard exists else { return }
-        throw EngineError(
-            .cannotCreate, "\(location.path): already exists", remedy: "give an --output that doesn't exist yet")
     }
 
     func file(_ name: String) throws(EngineError) -> ByteTarget {

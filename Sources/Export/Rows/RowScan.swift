@@ -14,6 +14,7 @@ struct RowScan {
     let notes: ExportNotes
     let filter: RowFilter?
     let limit: Int?
+    let progress: ProgressCount
 
     /// Lends each chosen row: its key, and a cell for each of `columns`.
     ///
@@ -44,7 +45,9 @@ struct RowScan {
         }
         let names = columns.map { map.layout.tables[place].columns[$0].property }
         var count = 0
+        progress.begin(entity)
         while try EngineError.reading("\(store.location.path): \(entity)", { try box.statement.step() }) {
+            try progress.add()
             let key = box.statement.int64(at: 0)
             if let filter, try !filter.takes(number, named: entity, key: key) { continue }
             var cells: [CellValue] = []

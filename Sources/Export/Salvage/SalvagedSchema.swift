@@ -12,44 +12,52 @@ struct SalvagedSchema {
     private(set) var cachedModel: ManagedObjectModel?
 
     init(_ file: SalvageFile) {
-        let root = Self.rows(root: 1, file)
-        for cells in root.rows { take(schemaRow: cells) }
+        let isBroken = !Self.read(root: 1, file) { _, cells in
+            take(schemaRow: cells)
+            return true
+        }
         if let table = tables["z_metadata"] {
-            for cells in Self.rows(root: Int(clamping: table.rootPage), file).rows { take(metadata: cells) }
+            _ = Self.read(root: Int(clamping: table.rootPage), file) { _, cells in
+                take(metadata: cells)
+                return metadata == nil
+            }
         }
         if let table = tables["z_modelcache"] {
-            for cells in Self.rows(root: Int(clamping: table.rootPage), file).rows { take(cache: cells) }
+            _ = Self.read(root: Int(clamping: table.rootPage), file) { _, cells in
+                take(cache: cells)
+                return cachedModel == nil
+            }
         }
-        guard root.isBroken || metadata == nil || cachedModel == nil else { return }
+        guard isBroken || metadata == nil || cachedModel == nil else { return }
         for number in 1...max(1, file.pageCount) {
             guard let page = file.page(number), page.isTableLeaf else { continue }
             for case let cells? in file.rows(of: page).map(\.cells) {
-                if root.isBroken { take(schemaRow: cells) }
+                if isBroken { take(schemaRow: cells) }
                 if metadata == nil { take(metadata: cells) }
                 if cachedModel == nil { take(cache: cells) }
             }
         }
     }
 
-    private static func rows(root: Int, _ file: SalvageFile) -> (rows: [[CellValue]], isBroken: Bool) {
-        let found = keyedRows(root: root, file)
-        return (found.rows.map(\.cells), found.isBroken)
-    }
-
-    private static func keyedRows(
-        root: Int, _ file: SalvageFile
-    ) -> (rows: [(key: Int64, cells: [CellValue])], isBroken: Bool) {
+    /// Lends the rows of a tree that are whole, until `body` has seen enough: a damaged root may lead to a large table's
+    /// tree.
+    ///
+    /// - Returns: false where some of it can't be read.
+    private static func read(root: Int, _ file: SalvageFile, _ body: (Int64, [CellValue]) -> Bool) -> Bool {
         var claimed = PageSet(pageCount: file.pageCount)
         let tree = SalvagedTree(root: root, in: file, claimed: &claimed)
-        var isBroken = !tree.unreadable.isEmpty
-        var rows: [(key: Int64, cells: [CellValue])] = []
+        var isWhole = tree.unreadable.isEmpty
         for number in tree.leaves {
             guard let page = file.page(number) else { continue }
             for row in file.rows(of: page) {
-                if let cells = row.cells { rows.append((row.rowid, cells)) } else { isBroken = true }
+                guard let cells = row.cells else {
+                    isWhole = false
+                    continue
+                }
+                guard body(row.rowid, cells) else { return isWhole }
             }
         }
-        return (rows, isBroken)
+        return isWhole
     }
 
     /// The entities that the store lists, by number, without those of history and CloudKit. From the table's tree, else
@@ -64,9 +72,13 @@ struct SalvagedSchema {
             else { return }
             found[key] = StoreSchema.PrimaryKeyRow(number: key, name: name, parent: parent, maximum: maximum)
         }
-        let root = tables["z_primarykey"].map { Self.keyedRows(root: Int(clamping: $0.rootPage), file) }
-        for row in root?.rows ?? [] { take(row.key, row.cells) }
-        if root?.isBroken ?? true || found.isEmpty {
+        let isWhole = tables["z_primarykey"].map { table in
+            Self.read(root: Int(clamping: table.rootPage), file) { key, cells in
+                take(key, cells)
+                return true
+            }
+        }
+        if isWhole != true || found.isEmpty {
             for number in 1...max(1, file.pageCount) {
                 guard let page = file.page(number), page.isTableLeaf else { continue }
                 for row in file.rows(of: page) { if let cells = row.cells { take(row.rowid, cells) } }
