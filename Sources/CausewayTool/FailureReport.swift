@@ -31,10 +31,12 @@ struct FailureReport: Encodable {
     }
 
     /// A failure of the command itself.
-    init(_ code: MigrationError.Code, _ message: String, remedy: String, outcome: String) {
+    init(
+        _ code: MigrationError.Code, _ message: String, remedy: String, outcome: String, storeIsNew: Bool = false
+    ) {
         (self.code, exitCode) = (code.name, code.exitCode)
         (self.message, self.remedy, self.outcome) = (message, remedy, outcome)
-        (store, details, storeIsNew, isResumable) = (nil, [], false, false)
+        (store, details, self.storeIsNew, isResumable) = (nil, [], storeIsNew, false)
     }
 
     /// The lines for a person; `aboutStore` if the failure is about a store, so that its state matters.

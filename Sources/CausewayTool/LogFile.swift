@@ -20,6 +20,8 @@ final class LogFile: Sendable {
     private struct State {
         /// The system's number for the first line that couldn't be written.
         var failure: Int32?
+        /// Whether the last line may have been cut, by a full disk: the next one begins anew.
+        var isCut = false
         var lastProgress: [String: Double] = [:]
         var places: [String: EventPlace] = [:]
     }
@@ -45,24 +47,25 @@ final class LogFile: Sendable {
                 outcome: "nothing was started; give another --log-file, then run again"
             ).print(asJSON: json, aboutStore: false)
         }
-        var isCut = false
+        var isEmptied = false
         if let status = try? Files.status(of: path), status.kind == .regular, status.size > 0 {
             let start: [UInt8]
             do { start = try Files.readPrefix(of: path, length: Self.beginning.count) } catch {
                 throw refusal("\(path): the log file can't be appended to: \(error)")
             }
             // A full disk may have cut its only line.
-            isCut = start.count < Self.beginning.count
+            isEmptied = start.count < Self.beginning.count
             guard Self.beginning.starts(with: start) else {
                 throw refusal("\(path): the file holds something else than a log; nothing is appended to it")
             }
         }
         let descriptor = unsafe open(
-            path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | (isCut ? O_TRUNC : 0), 0o600)
+            path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | (isEmptied ? O_TRUNC : 0), 0o600)
         guard descriptor >= 0 else {
             throw refusal("\(path): the log file can't be opened: \(systemMessage(errno))")
         }
         stream = StandardStream(descriptor: descriptor)
+        state.withLock { $0.isCut = true }
     }
 
     deinit { _ = close(stream.descriptor) }
@@ -106,22 +109,40 @@ final class LogFile: Sendable {
     private func write(_ line: some Encodable, of store: String) {
         state.withLock { state in
             let header = (state.places[store] ?? EventPlace()).header(store)
-            // In one call: with O_APPEND the lines of several processes don't mix.
             guard let text = try? JSONText.line(StampedLine(header: header, body: line)) else { return }
-            guard case .failed(let number) = stream.write(text + "\n"), state.failure == nil else { return }
-            state.failure = number
+            let start = state.isCut && endsWithinLine() ? "\n" : ""
+            // In one call: with O_APPEND the lines of several processes don't mix.
+            let outcome = stream.write(start + text + "\n")
+            guard case .failed(let number) = outcome else { return state.isCut = false }
+            state.isCut = true
+            if state.failure == nil { state.failure = number }
         }
+    }
+
+    /// Whether the file ends in the middle of a line. What has no end, a pipe, has no such line either.
+    private func endsWithinLine() -> Bool {
+        guard let file = try? OpenFile(path, mode: .read), let status = try? file.status(),
+            status.kind == .regular, status.size > 0
+        else { return false }
+        var last = UInt8(ascii: "\n")
+        let count = unsafe withUnsafeMutableBytes(of: &last) { try? unsafe file.read(into: $0, at: status.size - 1) }
+        return count == 1 && last != UInt8(ascii: "\n")
     }
 
     // MARK: - The end
 
-    /// Reports that lines are missing; `done` says what was done nevertheless.
+    /// Reports that lines are missing.
     ///
+    /// - Parameters:
+    ///   - done: what was done nevertheless.
+    ///   - json: whether that is the failure which the command ends with, and standard output has JSON.
+    ///   - storeIsNew: whether the new store is in place.
     /// - Throws: the exit status of a file that can't be written.
-    func requireWritten(done: String? = nil) throws {
+    func requireWritten(done: String = "", json: Bool = false, storeIsNew: Bool = false) throws {
         guard let number = state.withLock({ $0.failure }) else { return }
-        let text = "error: \(path): the log file lacks lines: \(systemMessage(number))"
-        StandardStream.error.writeLine(([text] + [done].compactMap(\.self)).joined(separator: "\n"))
-        throw ExitCode(MigrationError.Code.inputOutput.exitCode)
+        throw FailureReport(
+            .inputOutput, "\(path): the log file lacks lines: \(systemMessage(number))",
+            remedy: "check its disk, or give another --log-file", outcome: done, storeIsNew: storeIsNew
+        ).print(asJSON: json, aboutStore: !done.isEmpty)
     }
 }

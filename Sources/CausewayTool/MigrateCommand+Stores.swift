@@ -54,7 +54,7 @@ extension MigrateCommand {
         let summary = StoresSummary(
             stores.shares, ended, seconds: MonotonicClock.seconds() - start, signals)
         try report(summary)
-        guard summary.exitCode != 0 else { return try log?.requireWritten() ?? () }
+        guard summary.exitCode != 0 else { return try log?.requireWritten(done: done(summary), json: json) ?? () }
         try? log?.requireWritten()
         throw ExitCode(summary.exitCode)
     }
@@ -72,6 +72,7 @@ extension MigrateCommand {
                 log?.begin(share.store)
                 log?.end(share.store, outcome, signals)
             }
+            try? log?.requireWritten()
             let status = FailureReport(error).withoutStore().print(asJSON: json, aboutStore: false)
             try report(
                 StoresSummary(
@@ -80,8 +81,12 @@ extension MigrateCommand {
         }
     }
 
+    private func done(_ summary: StoresSummary) -> String {
+        "\(Figures.count(summary.done, "store is", "stores are")) migrated"
+    }
+
     private func report(_ summary: StoresSummary) throws {
-        let done = "\(Figures.count(summary.done, "store is", "stores are")) migrated"
+        let done = done(summary)
         if json {
             try requireWritten(
                 StandardStream.output.writeLine(

@@ -134,7 +134,7 @@ public struct MigrateCommand: AsyncParsableCommand {
         case .done(let summary):
             if !json { text.warn(of: summary) }
             try report(summary, lines)
-            try log?.requireWritten(done: done(summary))
+            try log?.requireWritten(done: done(summary), json: json, storeIsNew: !summary.wasCurrent)
         case .failed(let error):
             let status = FailureReport(error, code: signals.code(of: error)).print(
                 asJSON: json, aboutStore: true, header: lines?.header)

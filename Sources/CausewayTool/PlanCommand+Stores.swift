@@ -30,7 +30,11 @@ extension PlanCommand {
             }
         }
         let plans = StorePlans(stores: entries)
-        try printResult(json ? [try JSONText.document(plans)] : plans.lines)
+        switch output.chosen {
+        case .json: try printResult([try JSONText.document(plans)])
+        case .markdown: try printResult(plans.markdown)
+        case .text: try printResult(plans.lines)
+        }
         if plans.exitCode != 0 { throw ExitCode(plans.exitCode) }
     }
 }
@@ -43,6 +47,17 @@ struct StorePlans: Encodable {
         let exitCode: Int32
         var plan: MigrationPlan?
         var error: FailureReport?
+
+        /// What will be done, in a cell.
+        fileprivate var words: String {
+            guard let plan else { return "can't be planned (\(exitCode))" }
+            return plan.isNothingToDo ? "nothing to do" : plan.path.joined(separator: " → ")
+        }
+
+        fileprivate var disk: String {
+            guard let plan, !plan.isNothingToDo else { return "" }
+            return Figures.bytes(plan.diskBytes)
+        }
     }
 
     let stores: [Entry]
@@ -57,15 +72,13 @@ struct StorePlans: Encodable {
     /// The table at the end.
     var lines: [String] {
         var table = TextTable([("STORE", .leading), ("PLAN", .leading), ("DISK", .trailing)])
-        for entry in stores {
-            guard let plan = entry.plan else {
-                table.add(entry.store, "can't be planned (\(entry.exitCode))")
-                continue
-            }
-            table.add(
-                entry.store, plan.isNothingToDo ? "nothing to do" : plan.path.joined(separator: " → "),
-                plan.isNothingToDo ? "" : Figures.bytes(plan.diskBytes))
-        }
+        for entry in stores { table.add(entry.store, entry.words, entry.disk) }
         return [""] + table.lines(width: TextLayout.output(showsAll: true).width)
+    }
+
+    /// The same for a pull request.
+    var markdown: [String] {
+        let rows = stores.map { [Markdown.code($0.store), Markdown.plain($0.words), $0.disk] }
+        return ["", "## All stores", ""] + Markdown.table(["Store", "Plan", "Disk"], rows)
     }
 }

@@ -84,6 +84,40 @@ struct LogFileTests {
         for line in lines { _ = try JSONSerialization.jsonObject(with: Data(line.utf8)) }
     }
 
+    @Test("a line that a full disk has cut is ended before the next one")
+    func cutLater() throws {
+        let log = folder.path("log.jsonl")
+        let arguments = ["migrate", store, "--models", models, "--quiet", "--log-file", log]
+        #expect(try ToolProcess(arguments).status == 0)
+        let first = try String(contentsOfFile: log, encoding: .utf8)
+        try Data(first.utf8.dropLast(20)).write(to: URL(fileURLWithPath: log))
+        #expect(try ToolProcess(arguments).status == 0)
+        let lines = try String(contentsOfFile: log, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let cut = first.split(separator: "\n").count - 1
+        #expect(lines.last == "" && lines[cut] == first.split(separator: "\n")[cut].dropLast(19))
+        for (place, line) in lines.dropLast().enumerated() where place != cut {
+            _ = try JSONSerialization.jsonObject(with: Data(line.utf8))
+        }
+        #expect(lines.count(where: { $0.hasPrefix(#"{"event":"began""#) }) == 2)
+    }
+
+    @Test("lines that are missing are the last line of JSON", arguments: [false, true])
+    func missingLines(several: Bool) throws {
+        let others = several ? [folder.path("Other.sqlite")] : []
+        for other in others {
+            let made = try ToolProcess(["generate", models, other, "--rows", "10", "--seed", "1", "--version", "v1"])
+            #expect(made.status == 0, "\(made.errors)")
+        }
+        let run = try ToolProcess(
+            ["migrate", store] + others + ["--models", models, "--json", "--log-file", "/dev/full"])
+        #expect(run.status == 74, "\(run.errors)")
+        let last = try #require(run.output.split(separator: "\n").last)
+        #expect(last.contains(#""event":"error""#) && last.contains(#""exitCode":74"#), "\(last)")
+        #expect(last.contains("the log file lacks lines") && run.errors.contains("/dev/full: the log file lacks lines"))
+        #expect(last.contains(#""storeIsNew":\#(!several)"#), "\(last)")
+    }
+
     @Test("a dry run has no log")
     func dryRun() throws {
         let log = folder.path("log.jsonl")
