@@ -55,7 +55,7 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
             switch kind {
             case .entity(let entity): "\(drop) entity \(entity)\(counted("row", "rows")) and the links to its rows"
             case .filtered(let entity, let predicates):
-                "\(drop) the rows of \(entity) that aren't selected by \(predicates.joined(separator: " or "))"
+                "\(drop) the rows of \(entity), if any, that aren't selected by \(predicates.joined(separator: " or "))"
             case .attribute(let entity, let path): "\(drop) \(entity).\(path)\(counted("value", "values"))"
             case .relationship(let ends):
                 "\(drop) the links of \(ends.joined(separator: " and "))\(counted("link", "links"))"
