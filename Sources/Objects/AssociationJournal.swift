@@ -5,8 +5,10 @@ package import CausewaySQLiteFile
 /// them up. The progress of a step names the valid part.
 package struct AssociationJournal: Sendable {
     /// Source entity, source key, mapping, destination entity (0: none was made), destination key, rows of a run (0: it
-    /// is no run).
+    /// is no run, −1: nor does it come from the source row's own hook).
     package static let columnCount = 6
+    /// In the last column: an object that is further to what the source row's key shows.
+    static let further: Int64 = -1
 
     /// One array per column, all of the same length.
     package var columns: [[Int64]]
@@ -46,13 +48,13 @@ package struct AssociationJournal: Sendable {
         }
     }
 
-    mutating func append(source: ObjectID, mapping: Int, entity: Int32?, key: Int64) {
+    mutating func append(source: ObjectID, mapping: Int, entity: Int32?, key: Int64, isFurther: Bool) {
         columns[0].append(Int64(source.entity))
         columns[1].append(source.key)
         columns[2].append(Int64(mapping))
         columns[3].append(Int64(entity ?? 0))
         columns[4].append(key)
-        columns[5].append(0)
+        columns[5].append(isFurther ? Self.further : 0)
     }
 
     mutating func append(_ run: AssociationRun) {

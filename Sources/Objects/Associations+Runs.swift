@@ -15,7 +15,7 @@ extension Associations {
     }
 
     func insert(_ run: AssociationRun) throws(ObjectError) {
-        noteEntries(of: run.mapping, from: run.sourceEntity, to: run.entity)
+        noteEntries(of: run.mapping, from: run.sourceEntity)
         try ObjectError.at("the associations") {
             if let last = lastRuns[run.mapping], last.isContinued(by: run) {
                 let box = try statements.statement(

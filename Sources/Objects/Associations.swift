@@ -5,19 +5,24 @@ import CausewaySQLite
 ///
 /// Keeps only what the keys don't show: a mapping that gives every row its source's key needs no entry.
 package final class Associations {
-    /// Z_ENT of the rows that a mapping has entries for.
-    package struct Entities {
-        package var sources: Set<Int32> = []
-        package var made: Set<Int32> = []
+    /// What is recorded for a source row under a mapping, in order.
+    struct Results {
+        /// What its own hook made; nil where it made nothing. Empty where its key shows that.
+        var own: [ObjectID?] = []
+        /// What other hooks have associated with it besides.
+        var further: [ObjectID] = []
     }
+
+    /// Larger than the ordinal of any entry of a row's own hook; those of further ones follow.
+    private static let lastOwnOrdinal: Int64 = 1 << 32
 
     let statements: StatementCache
     private var hasReverse = false
     var hasReverseRuns = false
     /// The last run of each mapping that has any.
     var lastRuns: [Int: AssociationRun] = [:]
-    /// By mapping that has entries.
-    private var recorded: [Int: Entities] = [:]
+    /// Z_ENT of the source rows that a mapping has entries for, by mapping that has any.
+    private var recorded: [Int: Set<Int32>] = [:]
     /// Entries since it was last cleared, for a run that may be interrupted; nil if it isn't kept.
     package internal(set) var journal: AssociationJournal?
 
@@ -81,43 +86,49 @@ package final class Associations {
             }
             try insert(
                 source: ObjectID(side: .source, entity: Int32(truncatingIfNeeded: row[0]), key: row[1]),
-                mapping: Int(row[2]), entity: row[3] == 0 ? nil : Int32(truncatingIfNeeded: row[3]), key: row[4])
+                mapping: Int(row[2]), entity: row[3] == 0 ? nil : Int32(truncatingIfNeeded: row[3]), key: row[4],
+                isFurther: row[5] == AssociationJournal.further)
         }
         for shared in journal.shared {
             try insertShared(shared.entity, shared.attribute, Cell(shared.value), key: shared.key)
         }
     }
 
-    func noteEntries(of mapping: Int, from source: Int32, to made: Int32?) {
-        recorded[mapping, default: Entities()].sources.insert(source)
-        if let made { recorded[mapping]?.made.insert(made) }
-    }
+    func noteEntries(of mapping: Int, from source: Int32) { recorded[mapping, default: []].insert(source) }
 
     /// Whether the mapping has entries at all.
     package func hasEntries(_ mapping: Int) -> Bool { recorded[mapping] != nil }
 
-    /// The entities of the rows that a mapping has entries for.
-    package func entities(of mapping: Int) -> Entities { recorded[mapping] ?? Entities() }
+    /// Z_ENT of the source rows that a mapping has entries for.
+    package func sourceEntities(of mapping: Int) -> Set<Int32> { recorded[mapping] ?? [] }
 
     /// Adds entries; `key` gives the keys of rows that were just written.
     func record(_ entries: [PendingAssociation], key: (ObjectID) -> Int64) throws(ObjectError) {
         for entry in entries {
             let destination = entry.destination
             let place = destination.map(key) ?? 0
-            try insert(source: entry.source, mapping: entry.mapping, entity: destination?.entity, key: place)
-            journal?.append(source: entry.source, mapping: entry.mapping, entity: destination?.entity, key: place)
+            try insert(
+                source: entry.source, mapping: entry.mapping, entity: destination?.entity, key: place,
+                isFurther: entry.isFurther)
+            journal?.append(
+                source: entry.source, mapping: entry.mapping, entity: destination?.entity, key: place,
+                isFurther: entry.isFurther)
         }
     }
 
-    private func insert(source: ObjectID, mapping: Int, entity: Int32?, key: Int64) throws(ObjectError) {
-        noteEntries(of: mapping, from: source.entity, to: entity)
+    private func insert(
+        source: ObjectID, mapping: Int, entity: Int32?, key: Int64, isFurther: Bool
+    ) throws(ObjectError) {
+        noteEntries(of: mapping, from: source.entity)
         try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """
                 INSERT INTO association SELECT ?1, ?2, ?3, \
-                (SELECT coalesce(max(ordinal), 0) + 1 FROM association \
-                WHERE sourceEntity = ?1 AND source = ?2 AND mapping = ?3), ?4, ?5
+                (SELECT coalesce(max(ordinal), ?6) + 1 FROM association \
+                WHERE sourceEntity = ?1 AND source = ?2 AND mapping = ?3 AND ordinal > ?6 AND ordinal <= ?7), ?4, ?5
                 """, Int64(source.entity), source.key, Int64(mapping))
+            try box.statement.bind(isFurther ? Self.lastOwnOrdinal : 0, at: 6)
+            try box.statement.bind(isFurther ? Int64.max : Self.lastOwnOrdinal, at: 7)
             if let entity {
                 try box.statement.bind(Int64(entity), at: 4)
                 try box.statement.bind(key, at: 5)
@@ -129,23 +140,28 @@ package final class Associations {
         }
     }
 
-    /// What is recorded for a source row under a mapping, in order; nil for a row without a result.
-    func destinations(of source: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID?] {
-        let own: [ObjectID?] = try runDestination(of: source, mapping: mapping).map { [$0] } ?? []
-        return own + (try entries(of: source, mapping: mapping))
-    }
-
-    private func entries(of source: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID?] {
+    /// What is recorded for a source row under a mapping.
+    func results(of source: ObjectID, mapping: Int) throws(ObjectError) -> Results {
+        var results = Results()
+        guard sourceEntities(of: mapping).contains(source.entity) else { return results }
+        if let made = try runDestination(of: source, mapping: mapping) { results.own.append(made) }
         try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """
-                SELECT entity, destination FROM association WHERE sourceEntity = ? AND source = ? AND mapping = ? \
-                ORDER BY ordinal
+                SELECT entity, destination, ordinal FROM association \
+                WHERE sourceEntity = ? AND source = ? AND mapping = ? ORDER BY ordinal
                 """, Int64(source.entity), source.key, Int64(mapping))
-            return try box.statement.rows { row throws(SQLiteError) -> ObjectID?? in
-                .some(row.isNull(at: 1) ? nil : row.object(.destination, entity: 0, key: 1))
+            while try box.statement.step() {
+                let isNone = box.statement.isNull(at: 1)
+                let made = isNone ? nil : box.statement.object(.destination, entity: 0, key: 1)
+                if let made, box.statement.int64(at: 2) > Self.lastOwnOrdinal {
+                    results.further.append(made)
+                } else {
+                    results.own.append(made)
+                }
             }
         }
+        return results
     }
 
     /// The source rows recorded for a destination row under a mapping.

@@ -51,7 +51,10 @@ extension MigrationSession {
         var result: [ObjectID] = []
         for source in sources {
             for mapping in mappings.indices {
-                guard plans[mapping].sourceEntity == source.entity || associations.hasEntries(mapping) else { continue }
+                guard
+                    plans[mapping].sourceEntity == source.entity
+                        || associations.sourceEntities(of: mapping).contains(source.entity)
+                else { continue }
                 for found in try destinations(of: source, mapping: mapping, associations)
                 where fitting.map({ destination.map.isKind(found.entity, of: $0) }) ?? true {
                     result.append(found)
@@ -64,15 +67,14 @@ extension MigrationSession {
     private func destinations(
         of source: ObjectID, mapping: Int, _ associations: Associations
     ) throws(ObjectError) -> [ObjectID] {
-        if associations.hasEntries(mapping) {
-            let recorded = try associations.destinations(of: source, mapping: mapping)
-            if !recorded.isEmpty { return recorded.compactMap(\.self) }
-        }
+        let recorded = try associations.results(of: source, mapping: mapping)
+        guard recorded.own.isEmpty else { return recorded.own.compactMap(\.self) + recorded.further }
         guard plans[mapping].keeping == .always, plans[mapping].sourceEntity == source.entity,
             let entity = plans[mapping].destinationEntity, destination.mayBeKept(source.key, of: entity)
-        else { return [] }
+        else { return recorded.further }
         let object = ObjectID(side: .destination, entity: entity, key: source.key)
-        return try destination.exists(object) ? [object] : []
+        guard try destination.exists(object) else { return recorded.further }
+        return [object] + recorded.further.filter { $0 != object }
     }
 
     /// In stage 2: the results of a source row under a mapping.
@@ -85,22 +87,27 @@ extension MigrationSession {
         let associations = try complete()
         var result: [ObjectID] = []
         for object in destinations {
-            if associations.hasEntries(mapping) {
-                let recorded = try associations.sources(of: object, mapping: mapping)
-                result += recorded
-                if !recorded.isEmpty { continue }
+            let recorded =
+                try associations.hasEntries(mapping) ? associations.sources(of: object, mapping: mapping) : []
+            if let own = try keptSource(of: object, mapping, associations), !recorded.contains(own) {
+                result.append(own)
             }
-            let plan = plans[mapping]
-            guard plan.keeping == .always, plan.destinationEntity == object.entity, let entity = plan.sourceEntity
-            else { continue }
-            let from = ObjectID(side: .source, entity: entity, key: object.key)
-            guard try source.exists(from) else { continue }
-            if associations.hasEntries(mapping), try !associations.destinations(of: from, mapping: mapping).isEmpty {
-                continue
-            }
-            result.append(from)
+            result += recorded
         }
         return result
+    }
+
+    /// The source row whose key an object has kept.
+    private func keptSource(
+        of object: ObjectID, _ mapping: Int, _ associations: Associations
+    ) throws(ObjectError) -> ObjectID? {
+        let plan = plans[mapping]
+        guard plan.keeping == .always, plan.destinationEntity == object.entity, let entity = plan.sourceEntity,
+            destination.mayBeKept(object.key, of: object.entity)
+        else { return nil }
+        let from = ObjectID(side: .source, entity: entity, key: object.key)
+        guard try source.exists(from) else { return nil }
+        return try associations.results(of: from, mapping: mapping).own.isEmpty ? from : nil
     }
 
     func findOrInsert(

@@ -153,7 +153,10 @@ package final class MigrationSession {
         if let row, row.source == from, row.mapping == mapping.index {
             self.row?.associate(to)
         } else {
-            pending.append(PendingAssociation(mapping: mapping.index, source: from, destination: to))
+            pending.append(
+                PendingAssociation(
+                    mapping: mapping.index, source: from, destination: to,
+                    isFurther: plans[mapping.index].keeping == .always))
         }
     }
 

@@ -128,4 +128,7 @@ struct PendingAssociation: Sendable {
     var source: ObjectID
     /// nil: the source row has no result, although a row has its key.
     var destination: ObjectID?
+    /// Whether the key of the source row still shows what its own hook made: another hook has associated one more
+    /// object with it.
+    var isFurther = false
 }

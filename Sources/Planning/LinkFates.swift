@@ -12,10 +12,14 @@ struct LinkFates {
     /// Entities about whose rows a filter or a policy decides, by the mapping's name.
     private(set) var decided: [String: Set<String>] = [:]
 
-    /// nil if the mapping model doesn't simply carry links. `property` maps the relationship and belongs to `plan`,
-    /// which reads `source`.
-    init?(_ property: PropertyMappingDescription, of plan: EntityMappingPlan, source: String, in step: StepPlan) {
-        guard let reading = LinkPlanning.reading(property.expression),
+    /// nil if the mapping model doesn't simply carry links, or a manager of the app's own decides about them. `property`
+    /// maps the relationship and belongs to `plan`, which reads `source`; `readers` are the mappings that read an
+    /// entity's rows.
+    init?(
+        _ property: PropertyMappingDescription, of plan: EntityMappingPlan, source: String,
+        _ readers: [String: [EntityMappingPlan]], in step: StepPlan
+    ) {
+        guard step.objects?.hasOwnManager != true, let reading = LinkPlanning.reading(property.expression),
             let from = step.sourceModel.relationship(reading.relationship, of: source)?.relationship,
             let entity = plan.description.destinationEntity,
             let to = step.layout.model.relationship(property.name, of: entity)?.relationship
@@ -28,18 +32,20 @@ struct LinkFates {
             $0.modelIndex == plan.modelIndex && $0.description.name == reading.mapping
         }
         let makers = mappings.filter { other in
-            guard other.description.kind != .remove, let made = other.description.destinationEntity,
-                step.layout.model.isKind(made, of: to.destination)
-            else { return false }
+            guard other.description.kind != .remove else { return false }
+            // A policy may make an object of any entity, and of any row.
+            let isFitting = other.description.destinationEntity.map {
+                step.layout.model.isKind($0, of: to.destination)
+            }
+            guard isFitting == true || other.description.policyClassName != nil else { return false }
             guard let wanted = reading.mapping, !mirrors.contains(other.index) else { return true }
             return other.description.name == wanted && (!isNamedHere || other.modelIndex == plan.modelIndex)
         }
+        let places = Set(makers.map(\.index))
+        let policies = makers.filter { $0.description.policyClassName != nil }
         for target in step.sourceModel.entityAndSubentities(of: from.destination)
         where step.sourceModel.entities[target]?.isAbstract == false {
-            // A policy may make an object from any row.
-            let able = makers.filter {
-                $0.description.policyClassName != nil || step.entities(readBy: $0).contains(target)
-            }
+            let able = (readers[target] ?? []).filter { places.contains($0.index) } + policies
             if able.isEmpty { ended.insert(target) }
             guard let first = able.first,
                 able.allSatisfy({ $0.filter != nil || $0.description.policyClassName != nil })

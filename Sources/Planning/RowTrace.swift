@@ -67,7 +67,9 @@ extension RowTrace {
     }
 
     /// What an entity mapping of a mapping model does to the rows of one entity that it reads.
-    fileprivate init?(_ plan: EntityMappingPlan, source: String, in step: StepPlan) {
+    fileprivate init?(
+        _ plan: EntityMappingPlan, source: String, _ readers: [String: [EntityMappingPlan]], in step: StepPlan
+    ) {
         let mapping = plan.description
         guard plan.sourceEntity != nil, mapping.kind != .remove, let destination = mapping.destinationEntity else {
             return nil
@@ -91,7 +93,7 @@ extension RowTrace {
             attributes[property.name] = Self.origin(expression, of: source, in: step)
         }
         for property in mapping.relationshipMappings where property.expression != nil {
-            guard let fates = LinkFates(property, of: plan, source: source, in: step) else { continue }
+            guard let fates = LinkFates(property, of: plan, source: source, readers, in: step) else { continue }
             links[property.name] = .carried(
                 LinkSource(
                     entity: source, relationship: fates.relationship, isInverted: false, changesForm: false,
@@ -122,11 +124,11 @@ extension StepPlan {
     /// entity's.
     package var traces: [RowTrace] {
         guard let objects else { return mapping.entityMappings.compactMap(RowTrace.init) }
-        let made = objects.mappings.flatMap { plan in
-            entities(readBy: plan).compactMap { RowTrace(plan, source: $0, in: self) }
-        }
-        // A policy can make anything from a row.
-        guard objects.policies.isEmpty else { return made }
+        let read = objects.mappings.flatMap { plan in entities(readBy: plan).map { (source: $0, plan: plan) } }
+        let readers = Dictionary(grouping: read, by: \.source).mapValues { $0.map(\.plan) }
+        let made = read.compactMap { RowTrace($0.plan, source: $0.source, readers, in: self) }
+        // A policy can make anything from a row, and so can a manager of the app's own.
+        guard objects.policies.isEmpty, !objects.hasOwnManager else { return made }
         return made + Set(source.entities).subtracting(made.map(\.source)).sorted().map(RowTrace.init(dropped:))
     }
 

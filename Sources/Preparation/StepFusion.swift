@@ -275,13 +275,19 @@ package struct StepFusion: Sendable {
             return "\(derived.title) of “\(version)” is computed from all rows"
         }
         let readers = step.objects?.mappings.filter { $0.sourceEntity != nil } ?? []
+        let makers = Dictionary(grouping: before.objects?.mappings.filter { $0.sourceEntity != nil } ?? []) {
+            $0.description.destinationEntity ?? ""
+        }
+        let several = Set(makers.filter { $0.value.count > 1 }.keys)
         for plan in readers {
             let name = plan.description.name
             if let reason = barrier(of: plan, reading: version) { return reason }
-            let makers = before.objects?.mappings.count {
-                $0.sourceEntity != nil && $0.description.destinationEntity == plan.description.sourceEntity
+            if several.contains(plan.description.sourceEntity ?? "") {
+                return "“\(name)” reads rows of several mappings"
             }
-            if makers ?? 0 > 1 { return "“\(name)” reads rows of several mappings" }
+        }
+        if step.objects == nil, let entity = several.sorted().first {
+            return "rows of several mappings become those of \(entity)"
         }
         for plan in before.objects?.mappings ?? [] where plan.description.policyClassName != nil {
             let takers = readers.count { $0.description.sourceEntity == plan.description.destinationEntity }

@@ -22,7 +22,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// pages, segments say what they hold. 9: what they are doubted for is saved with them, and workers pack rows of
     /// mappings without code. 10: links that follow new keys are made at once. 11: keys and join tables that others
     /// set, too, are set in the order of the mappings. 12: links to rows of which no mapping tells are looked up.
-    static let semanticsRevision = 12
+    static let semanticsRevision = 13
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"

@@ -136,8 +136,7 @@ struct LinkPlanning {
         {
             return nil
         }
-        // A manager of the app's own may associate anything; what its mappings record shows where it does.
-        return result.isEmpty && planner.code.hasOwnManager ? nil : result
+        return result
     }
 
     private func hasPolicy(_ index: Int) -> Bool { planner.entities[index].mapping.mapping.policyClassName != nil }

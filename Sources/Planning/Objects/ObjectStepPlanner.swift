@@ -216,7 +216,10 @@ package struct ObjectStepPlanner {
             else { continue }
             let fill = EntityMappingPlan.RelationshipFill(
                 name: property.name, expression: compiled, destination: destination)
-            if links.isCopied(property, of: index) {
+            if code.hasOwnManager {
+                // It decides what a row has become: the keys say nothing.
+                relationships.append(fill)
+            } else if links.isCopied(property, of: index) {
                 copied.append((index, fill))
             } else if let key = try links.keyFill(property, of: index, fill, &columns) {
                 keys.append(key)

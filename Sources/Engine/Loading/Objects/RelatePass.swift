@@ -111,11 +111,11 @@ struct RelatePass {
     }
 
     /// Keys of a batch that the destination has too, in their order, with one query; nil if associations on disk must
-    /// be read.
+    /// be read: those of stage 1, as what hooks associate in stage 2 comes after some batches and before others.
     private func presentKeys(in batch: RowBatch) throws(EngineError) -> [Int64]? {
-        guard !model.associations.hasEntries(plan.index), let entity = plan.destinationEntity, batch.count > 0 else {
-            return nil
-        }
+        guard run.state.objects.recorded?.contains(plan.index) != true, let entity = plan.destinationEntity,
+            batch.count > 0
+        else { return nil }
         return try EngineError.at(plan.description.name) {
             try session.destination.keys(
                 of: entity, from: batch.rowid(at: 0), through: batch.rowid(at: batch.count - 1))

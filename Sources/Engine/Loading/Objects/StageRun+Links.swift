@@ -21,15 +21,13 @@ extension StageRun {
     }
 
     /// Whether associations show objects of which the plan doesn't know, and which a look-up by relationship finds: a
-    /// policy has associated some with source rows that its mapping doesn't read, or a manager of the app's own some of
-    /// other entities than the mapping's. What policies make of other entities the plan expects.
+    /// policy has associated some with source rows that its mapping doesn't read. What policies make of other entities
+    /// the plan expects.
     func hasUnknownObjects() -> Bool {
         mappings.contains { plan in
-            let entities = associations.entities(of: plan.index)
-            if entities.sources.contains(where: { $0 != plan.sourceEntity && !plan.sourceEntities.contains($0) }) {
-                return true
+            associations.sourceEntities(of: plan.index).contains {
+                $0 != plan.sourceEntity && !plan.sourceEntities.contains($0)
             }
-            return run.objects.hasOwnManager && entities.made.contains { $0 != plan.destinationEntity }
         }
     }
 
