@@ -13,8 +13,8 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var targetVersion: String
     /// Rows written into the final store.
     public var rows: Int
-    /// Rows that weren't migrated: of dropped entities, and what a filter or a policy left out, once for each mapping
-    /// that reads them, even where another one takes them; of a mirror that is carried, also those of its tables.
+    /// Rows that weren't migrated, as the plan says; what a filter or a policy leaves out counts once for each mapping
+    /// that reads it, even where another one takes it; of a mirror that is carried, also those of its tables.
     public var droppedRows: Int
     /// Rows that mapping models and their policies made, rather than carried.
     public var createdRows = 0
