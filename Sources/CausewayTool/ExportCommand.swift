@@ -122,7 +122,7 @@ public struct ExportCommand: ParsableCommand {
         do throws(MigrationError) {
             defer { line.finish() }
             summary = try export.salvage { now in
-                line.update(now.activity, fraction: now.fraction)
+                line.update("\(now.entity), \(Figures.count(now.rows, "page", "pages"))", fraction: now.fraction)
                 return !stop.isCancelled
             }
         } catch {

@@ -137,12 +137,15 @@ final class LogFile: Sendable {
     ///   - done: what was done nevertheless.
     ///   - json: whether that is the failure which the command ends with, and standard output has JSON.
     ///   - storeIsNew: whether the new store is in place.
+    ///   - header: when and of which store; nil for now, and none.
     /// - Throws: the exit status of a file that can't be written.
-    func requireWritten(done: String = "", json: Bool = false, storeIsNew: Bool = false) throws {
+    func requireWritten(
+        done: String = "", json: Bool = false, storeIsNew: Bool = false, header: EventHeader? = nil
+    ) throws {
         guard let number = state.withLock({ $0.failure }) else { return }
         throw FailureReport(
             .inputOutput, "\(path): the log file lacks lines: \(systemMessage(number))",
             remedy: "check its disk, or give another --log-file", outcome: done, storeIsNew: storeIsNew
-        ).print(asJSON: json, aboutStore: !done.isEmpty)
+        ).print(asJSON: json, aboutStore: !done.isEmpty, header: header)
     }
 }

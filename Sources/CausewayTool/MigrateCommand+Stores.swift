@@ -54,7 +54,10 @@ extension MigrateCommand {
         let summary = StoresSummary(
             stores.shares, ended, seconds: MonotonicClock.seconds() - start, signals)
         try report(summary)
-        guard summary.exitCode != 0 else { return try log?.requireWritten(done: done(summary), json: json) ?? () }
+        guard summary.exitCode != 0 else {
+            try log?.requireWritten(done: done(summary), json: json, storeIsNew: summary.done > 0)
+            return
+        }
         try? log?.requireWritten()
         throw ExitCode(summary.exitCode)
     }

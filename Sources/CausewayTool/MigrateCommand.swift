@@ -134,7 +134,9 @@ public struct MigrateCommand: AsyncParsableCommand {
         case .done(let summary):
             if !json { text.warn(of: summary) }
             try report(summary, lines)
-            try log?.requireWritten(done: done(summary), json: json, storeIsNew: !summary.wasCurrent)
+            try log?.requireWritten(
+                done: done(summary), json: json, storeIsNew: !summary.wasCurrent || summary.wasSwappedBefore,
+                header: lines?.header)
         case .failed(let error):
             let status = FailureReport(error, code: signals.code(of: error)).print(
                 asJSON: json, aboutStore: true, header: lines?.header)

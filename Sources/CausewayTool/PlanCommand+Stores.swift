@@ -79,6 +79,6 @@ struct StorePlans: Encodable {
     /// The same for a pull request.
     var markdown: [String] {
         let rows = stores.map { [Markdown.code($0.store), Markdown.plain($0.words), $0.disk] }
-        return ["", "## All stores", ""] + Markdown.table(["Store", "Plan", "Disk"], rows)
+        return ["", "# All stores", ""] + Markdown.table(["Store", "Plan", "Disk"], rows)
     }
 }

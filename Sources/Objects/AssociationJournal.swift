@@ -7,7 +7,7 @@ package struct AssociationJournal: Sendable {
     /// Source entity, source key, mapping, destination entity (0: none was made), destination key, rows of a run (0: it
     /// is no run, −1: nor does it come from the source row's own hook).
     package static let columnCount = 6
-    /// In the last column: an object that is further to what the source row's key shows.
+    /// In the last column: an object that another hook than the source row's own has associated with it.
     static let further: Int64 = -1
 
     /// One array per column, all of the same length.

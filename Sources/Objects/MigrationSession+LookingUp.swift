@@ -67,7 +67,15 @@ extension MigrationSession {
     private func destinations(
         of source: ObjectID, mapping: Int, _ associations: Associations
     ) throws(ObjectError) -> [ObjectID] {
-        let recorded = try associations.results(of: source, mapping: mapping)
+        var recorded = try associations.results(of: source, mapping: mapping)
+        if destination.deletions > 0 {
+            for (place, made) in recorded.own.enumerated() {
+                if let made, try !destination.exists(made) { recorded.own[place] = nil }
+            }
+            var left: [ObjectID] = []
+            for made in recorded.further where try destination.exists(made) { left.append(made) }
+            recorded.further = left
+        }
         guard recorded.own.isEmpty else { return recorded.own.compactMap(\.self) + recorded.further }
         guard plans[mapping].keeping == .always, plans[mapping].sourceEntity == source.entity,
             let entity = plans[mapping].destinationEntity, destination.mayBeKept(source.key, of: entity)

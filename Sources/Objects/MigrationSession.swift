@@ -106,6 +106,12 @@ package final class MigrationSession {
     /// An earlier run's objects may have been deleted since they were associated.
     package func assumeDeletions() { destination.deletions += 1 }
 
+    /// Whether an object that was associated is still there.
+    package func isThere(_ object: ObjectID) throws(ObjectError) -> Bool {
+        guard destination.deletions > 0 else { return true }
+        return try destination.exists(object)
+    }
+
     // MARK: - Stage 1
 
     /// Before the hook of a source row: `key` is its key where the new row may have it.
@@ -154,9 +160,7 @@ package final class MigrationSession {
             self.row?.associate(to)
         } else {
             pending.append(
-                PendingAssociation(
-                    mapping: mapping.index, source: from, destination: to,
-                    isFurther: plans[mapping.index].keeping == .always))
+                PendingAssociation(mapping: mapping.index, source: from, destination: to, isFurther: true))
         }
     }
 

@@ -27,6 +27,8 @@ package struct RowTrace: Sendable {
     /// The entity mapping whose filter, policy or expression decides which rows there are; nil if each source row makes
     /// one.
     package var decider: String?
+    /// Whether a policy, or a manager of the app's own, makes what it wants of a row.
+    package var isMadeByCode = false
     package var obligations: [Obligation]
     /// For each relationship, the entities at the other end about whose rows a mapping decides, by the mapping's name:
     /// links to rows that it leaves out end.
@@ -76,12 +78,12 @@ extension RowTrace {
         }
         self.source = source
         self.destination = destination
-        let isPlain = mapping.policyClassName == nil && plan.filter == nil
-        decider = isPlain ? nil : mapping.name
+        isMadeByCode = mapping.policyClassName != nil || step.objects?.hasOwnManager == true
+        decider = isMadeByCode || plan.filter != nil ? mapping.name : nil
         obligations = []
         (attributes, links) = ([:], [:])
         (otherAttributes, otherLinks) = (.unknown, .unknown)
-        guard mapping.policyClassName == nil else { return }
+        guard !isMadeByCode else { return }
         let model = step.layout.model
         for (path, attribute) in model.storedAttributes(of: destination) {
             attributes[path] =

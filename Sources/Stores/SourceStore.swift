@@ -48,7 +48,8 @@ package final class SourceStore: @unchecked Sendable {
 
     /// Opens a store to read it; its bytes stay as they are.
     ///
-    /// `shouldStop` is asked every few milliseconds while a statement runs; true ends it with `.interrupted`.
+    /// Once it is open, `shouldStop` is asked every few milliseconds while a statement runs; true ends it with
+    /// `.interrupted`.
     package static func reading(
         _ location: StoreLocation, shouldStop: (() -> Bool)? = nil
     ) throws(EngineError) -> SourceStore {
@@ -56,13 +57,9 @@ package final class SourceStore: @unchecked Sendable {
         // Before SQLite opens it: a writer may restart the log.
         let walBreak = try file.walBreak(location)
         let mode = try file.readingMode(location)
-        var connection = try file.readingConnection(location, mode)
-        if let shouldStop {
-            connection.setProgressHandler(everyInstructions: instructionsBetweenLooks, shouldStop: shouldStop)
-        }
         return try SourceStore(
-            location, file: file, walBreak: walBreak, isUnlocked: mode == .immutable, connection: connection,
-            guardian: nil)
+            location, file: file, walBreak: walBreak, isUnlocked: mode == .immutable,
+            connection: try file.readingConnection(location, mode), guardian: nil, shouldStop: shouldStop)
     }
 
     /// Between two looks whether a statement should stop.
@@ -121,7 +118,8 @@ package final class SourceStore: @unchecked Sendable {
 
     private init(
         _ location: StoreLocation, file: StoreFile, isWAL: Bool? = nil, walBreak: WALBreak? = nil,
-        isUnlocked: Bool = false, connection: consuming Connection, guardian: consuming Guardian?
+        isUnlocked: Bool = false, connection: consuming Connection, guardian: consuming Guardian?,
+        shouldStop: (() -> Bool)? = nil
     ) throws(EngineError) {
         self.location = location
         self.isWAL = isWAL ?? file.header.isWAL
@@ -146,7 +144,11 @@ package final class SourceStore: @unchecked Sendable {
             // The schema first: the metadata are read only where they are an ordinary table.
             schema = try StoreSchema(reading: connection)
             metadata = try StoreMetadata(reading: connection)
-            connection.removeProgressHandler()
+            if let shouldStop {
+                connection.setProgressHandler(everyInstructions: Self.instructionsBetweenLooks, shouldStop: shouldStop)
+            } else {
+                connection.removeProgressHandler()
+            }
             // Virtual tables and table-valued functions are left out: they run code.
             try connection.setAuthorization(.readOnlyTables(Set(schema.tables.keys)))
         } catch {

@@ -47,11 +47,42 @@ final class ExportRunTests {
 
     @Test("a stop is seen in the middle of a statement", arguments: [ExportFormat.jsonl, .sqlite])
     func stoppedStatement(format: ExportFormat) throws {
-        let store = try large()
+        try Connection(path: store, mode: .readWrite, hardening: .own).execute(
+            """
+            INSERT INTO ZHARVEST (Z_PK, Z_ENT, Z_OPT) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+            SELECT 1000000 + i, (SELECT Z_ENT FROM ZHARVEST LIMIT 1), 1 FROM n LIMIT 100000
+            """)
         let before = names
         let export = StoreExport(store: store, output: folder.path("Out"), format: format)
-        let error = #expect(throws: MigrationError.self) { try export.run(progress: { _ in false }) }
+        var isCounting = true
+        let error = #expect(throws: MigrationError.self) {
+            try export.run(progress: { now in
+                isCounting = isCounting && now.entity.isEmpty && now.rows == 0
+                return false
+            })
+        }
+        #expect(isCounting)
         #expect(error?.code == .interrupted && error?.message == "the export was stopped", "\(error as Any)")
+        #expect(names == before)
+    }
+
+    @Test("a salvage stops wherever it reads pages, and leaves nothing", arguments: [0, 1, 2], [false, true])
+    func stoppedSalvage(looks: Int, hasSchema: Bool) throws {
+        let store = try large()
+        if !hasSchema {
+            // All pages are looked through for what the first one tells.
+            try write(Data(repeating: 0xA5, count: SalvageTests.pageSize), atPage: 1)
+        }
+        let before = names
+        var left = looks
+        let error = #expect(throws: MigrationError.self) {
+            try StoreExport(store: store, output: folder.path("Out")).salvage { _ in
+                left -= 1
+                return left >= 0
+            }
+        }
+        #expect(error?.code == .interrupted && error?.message == "the salvage was stopped", "\(error as Any)")
+        #expect(error?.outcome.hasSuffix("run again") == true)
         #expect(names == before)
     }
 

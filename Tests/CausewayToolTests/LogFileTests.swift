@@ -115,7 +115,8 @@ struct LogFileTests {
         let last = try #require(run.output.split(separator: "\n").last)
         #expect(last.contains(#""event":"error""#) && last.contains(#""exitCode":74"#), "\(last)")
         #expect(last.contains("the log file lacks lines") && run.errors.contains("/dev/full: the log file lacks lines"))
-        #expect(last.contains(#""storeIsNew":\#(!several)"#), "\(last)")
+        #expect(last.contains(#""storeIsNew":true"#), "\(last)")
+        #expect(last.contains(#""store":\#(several ? "null" : "\"\(store)\"")"#), "\(last)")
     }
 
     @Test("a dry run has no log")

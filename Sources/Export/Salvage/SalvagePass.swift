@@ -19,8 +19,6 @@ struct SalvagePass {
     }
 
     private static let namedPages = 100
-    /// Pages between two calls of the progress.
-    private static let pagesPerReport = 256
 
     private let file: SalvageFile
     private let schema: SalvagedSchema
@@ -30,7 +28,7 @@ struct SalvagePass {
     private let reader: ValueReader
     /// Says nothing of values that don't fit: for rows that aren't written.
     private let quietReader: ValueReader
-    private let report: (ExportProgress) -> Bool
+    private let progress: SalvageProgress
     private let shapes: [EntityShape?]
     private var claimed: PageSet
     /// By place in the layout's tables.
@@ -46,14 +44,13 @@ struct SalvagePass {
     private var identicalLinks: [Int]
     private var unmatched = 0
     private var olderCopies = 0
-    private var pagesSeen = 0
 
     init(
         _ file: SalvageFile, _ schema: SalvagedSchema, _ layout: SalvageLayout, _ choice: EntityChoice,
-        _ files: SalvageFiles, _ reader: ValueReader, _ report: @escaping (ExportProgress) -> Bool
+        _ files: SalvageFiles, _ reader: ValueReader, _ progress: SalvageProgress
     ) {
         (self.file, self.schema, self.layout, self.choice) = (file, schema, layout, choice)
-        (self.files, self.reader, self.report) = (files, reader, report)
+        (self.files, self.reader, self.progress) = (files, reader, progress)
         quietReader = ValueReader(notes: ExportNotes(), external: reader.external)
         let names = layout.map.layout.entities
         shapes = names.map { ShapeBuilder.shape(of: $0, in: layout.map, hasPlaces: true) }
@@ -90,32 +87,25 @@ struct SalvagePass {
         for origin in [Origin.strayLeaf, .freePage] {
             guard file.pageCount >= 2 else { break }
             for number in 2...file.pageCount where !claimed.contains(number) {
-                guard free.contains(number) == (origin == .freePage), let page = file.page(number), page.isTableLeaf
-                else { continue }
-                try tell("pages that no table reaches")
+                guard free.contains(number) == (origin == .freePage) else { continue }
+                try progress.add("pages that no table reaches")
+                guard let page = file.page(number), page.isTableLeaf else { continue }
                 for row in file.rows(of: page) where try !take(row, .stray(number), origin) { unmatched += 1 }
             }
         }
         for place in 0..<file.unreachedPages {
+            try progress.add("pages of the -wal that SQLite doesn't read")
             guard let page = file.unreachedPage(place), page.isTableLeaf else { continue }
-            try tell("pages of the -wal that SQLite doesn't read")
             for row in file.rows(of: page) where try !take(row, .unreached(place), .strayLeaf) { unmatched += 1 }
         }
+        try progress.check()
         for links in linkFiles { try links?.output.finish() }
-    }
-
-    private mutating func tell(_ what: String) throws(EngineError) {
-        pagesSeen += 1
-        guard pagesSeen.isMultiple(of: Self.pagesPerReport) else { return }
-        guard report(ExportProgress(entity: what, rows: pagesSeen, total: file.pageCount)) else {
-            throw EngineError(.interrupted, "the salvage was stopped; nothing of it was kept")
-        }
     }
 
     // MARK: - Rows
 
     private mutating func takeLeaf(_ number: Int, ofTable place: Int) throws(EngineError) {
-        try tell(layout.tables[place].name)
+        try progress.add(layout.tables[place].name)
         guard let page = file.page(number) else { return }
         var broken = 0
         for row in file.rows(of: page) {
@@ -138,7 +128,7 @@ struct SalvagePass {
     }
 
     private mutating func takeLeaf(_ number: Int, ofLinks place: Int) throws(EngineError) {
-        try tell(layout.links[place].name)
+        try progress.add(layout.links[place].name)
         guard let page = file.page(number) else { return }
         var broken = 0
         for row in file.rows(of: page) {

@@ -37,10 +37,26 @@ package struct StoreSalvager {
             }
             return try SalvageFile(location.path, wal: location.wal)
         }
+        do throws(EngineError) {
+            return try salvage(file, location, SalvageProgress(file, report))
+        } catch {
+            // Once it is stopped, pages can't be read.
+            guard file.isStopped, error.kind != .interrupted else { throw error }
+            var stop = SalvageProgress.stopped
+            stop.work = error.work
+            throw stop
+        }
+    }
+
+    private func salvage(
+        _ file: SalvageFile, _ location: StoreLocation, _ progress: SalvageProgress
+    ) throws(EngineError) -> SalvageSummary {
         let schema = SalvagedSchema(file)
+        try progress.check()
         let history = try ModelHistory.given(request.models)
         let found = try SalvagedModel(of: schema, in: history, notes)
         let layout = try self.layout(schema, found, file, location.path)
+        try progress.check()
         let choice = try EntityChoice(request.entities, in: layout.map)
         warn(schema, layout, file, location, hasModel: found != nil)
         let place = try OutputPlace(request.output, isFolder: true)
@@ -55,7 +71,7 @@ package struct StoreSalvager {
             let external = ExternalCopies(
                 ExternalValues(directory: location.externalData), output: place.partial)
             var pass = SalvagePass(
-                file, schema, layout, choice, files, ValueReader(notes: notes, external: external), report)
+                file, schema, layout, choice, files, ValueReader(notes: notes, external: external), progress)
             try pass.run()
             try files.finish()
             pass.tell(&summary)
@@ -64,6 +80,8 @@ package struct StoreSalvager {
             try place.publish()
         } catch {
             place.discard()
+            var error = error
+            if error.kind == .interrupted { error.work = .discarded }
             throw error
         }
         return summary

@@ -197,7 +197,7 @@ struct RowDemand {
                 case .unknown: result.breach = .unknown
                 }
             case .missing(let links):
-                switch Self.carrier(of: links, trace, traces, step)?.links(of: links.relationship) ?? .none {
+                switch Self.origin(of: links, trace, traces, step) {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
                     composed.ended = Self.sources(of: links.ended, traces).union(
@@ -205,22 +205,33 @@ struct RowDemand {
                         links.isInverted ? Self.sources(of: [""], traces) : earlier.ended)
                     result.breach = .missing(composed)
                     return [result] + result.decided(links, composed, trace, traces)
+                        + result.byCode(links, composed, traces)
                 case .none: result.breach = .existing
                 case .unknown: result.breach = .unknown
                 }
             case .ending(let links):
-                switch Self.carrier(of: links, trace, traces, step)?.links(of: links.relationship) ?? .none {
+                switch Self.origin(of: links, trace, traces, step) {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
                     composed.ended = Self.sources(of: links.ended, traces)
-                    guard !composed.ended.isEmpty else { return [] }
+                    let undecided = result.byCode(links, composed, traces)
+                    guard !composed.ended.isEmpty else { return undecided }
                     result.breach = .ending(composed)
+                    return [result] + undecided
                 case .none: return []
                 case .unknown: result.breach = .unknown
                 }
             }
             return [result]
         }
+    }
+
+    private static func origin(
+        of links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace], _ step: StepPlan
+    ) -> RowTrace.LinkOrigin {
+        if let carrier = carrier(of: links, trace, traces, step) { return carrier.links(of: links.relationship) }
+        // Code may make rows of an entity that no mapping names.
+        return traces.contains(where: \.isMadeByCode) ? .unknown : .none
     }
 
     /// The entity that carries the links: links through the inverse are found at the other end. There several entities
@@ -261,11 +272,22 @@ struct RowDemand {
         }
     }
 
+    /// This demand for links to rows of which code makes something: what it makes may stay where theirs ends.
+    private func byCode(_ links: LinkSource, _ earlier: LinkSource, _ traces: [RowTrace]) -> [RowDemand] {
+        traces.filter { $0.isMadeByCode && links.ended.contains($0.destination) }.map { trace in
+            var (result, links) = (self, earlier)
+            links.ended = [trace.source]
+            result.breach = .ending(links)
+            result.deciders.append(Self.mapping(trace.decider ?? ""))
+            return result
+        }
+    }
+
     private static func mapping(_ name: String) -> String { "the mapping “\(name)”" }
 
-    /// The entities from which others come; what is dropped has no name.
+    /// The entities from which others certainly come; what is dropped has no name.
     private static func sources(of names: Set<String>, _ traces: [RowTrace]) -> Set<String> {
-        Set(traces.filter { names.contains($0.destination) }.map(\.source))
+        Set(traces.filter { names.contains($0.destination) && !$0.isMadeByCode }.map(\.source))
     }
 }
 

@@ -16,6 +16,13 @@ package final class SalvageFile {
     let reader = RecordReader(capacity: 2_000)
     private let file: OpenFile
     private let newer: LoggedPages?
+    /// Asked now and then while pages are read; false stops: no page can be read from then on.
+    package var goesOn: () -> Bool = { true }
+    /// Whether that has happened.
+    package private(set) var isStopped = false
+    private var pagesRead = 0
+    /// Some milliseconds.
+    private static let pagesBetweenLooks = 256
 
     /// - Parameters:
     ///   - path: of the database.
@@ -77,6 +84,9 @@ package final class SalvageFile {
     /// A page's bytes, fewer where the file ends inside of it; nil where it has none of them, or they can't be read.
     func bytes(_ number: Int) -> [UInt8]? {
         guard number >= 1, number <= pageCount else { return nil }
+        pagesRead += 1
+        if pagesRead.isMultiple(of: Self.pagesBetweenLooks), !goesOn() { isStopped = true }
+        guard !isStopped else { return nil }
         let size = pageSize
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
         defer { unsafe buffer.deallocate() }

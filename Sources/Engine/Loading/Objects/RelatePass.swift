@@ -182,6 +182,8 @@ struct RelatePass {
     }
 
     private func relate(_ destination: ObjectID, from source: ObjectID) throws {
+        // Another hook may have deleted it.
+        guard try session.isThere(destination) else { return }
         session.begin(destination: destination, from: source)
         try policy.createRelationships(
             forDestination: session.destination.object(with: destination), in: session.mappings[plan.index],
