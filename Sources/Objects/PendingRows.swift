@@ -128,7 +128,7 @@ struct PendingAssociation: Sendable {
     var source: ObjectID
     /// nil: the source row has no result, although a row has its key.
     var destination: ObjectID?
-    /// Whether another hook than the source row's own has associated the object with it: that is further to what its own
-    /// one makes, or has made.
+    /// Whether another hook than the source row's own has associated the object with it: that is further to what its
+    /// own one makes, or has made.
     var isFurther = false
 }

@@ -12,9 +12,9 @@ struct LinkFates {
     /// Entities about whose rows a filter or a policy decides, by the mapping's name.
     private(set) var decided: [String: Set<String>] = [:]
 
-    /// nil if the mapping model doesn't simply carry links, or a manager of the app's own decides about them. `property`
-    /// maps the relationship and belongs to `plan`, which reads `source`; `readers` are the mappings that read an
-    /// entity's rows.
+    /// nil if the mapping model doesn't simply carry links, or a manager of the app's own decides about them.
+    /// `property` maps the relationship and belongs to `plan`, which reads `source`; `readers` are the mappings that
+    /// read an entity's rows.
     init?(
         _ property: PropertyMappingDescription, of plan: EntityMappingPlan, source: String,
         _ readers: [String: [EntityMappingPlan]], in step: StepPlan

@@ -21,9 +21,9 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// tables. 7: indexes are carried, and digests have the sums of their entries. 8: rows of mapping models become
     /// pages, segments say what they hold. 9: what they are doubted for is saved with them, and workers pack rows of
     /// mappings without code. 10: links that follow new keys are made at once. 11: keys and join tables that others
-    /// set, too, are set in the order of the mappings. 12: links to rows of which no mapping tells are looked up. 13: what
-    /// other hooks associate with a row follows what its own made, and a manager of the app's own has all links looked
-    /// up.
+    /// set, too, are set in the order of the mappings. 12: links to rows of which no mapping tells are looked up. 13:
+    /// what other hooks associate with a row follows what its own made, and a manager of the app's own has all links
+    /// looked up.
     static let semanticsRevision = 13
 
     /// The part that holds it.

@@ -6,7 +6,9 @@ final class SalvageProgress {
     private let file: SalvageFile
     private var now: ExportProgress
 
-    /// - Parameter report: called now and then with pages instead of rows; false stops.
+    /// - Parameters:
+    ///   - file: asked for its pages.
+    ///   - report: called now and then with pages instead of rows; false stops.
     init(_ file: SalvageFile, _ report: @escaping (ExportProgress) -> Bool) {
         self.file = file
         now = ExportProgress(entity: "the schema", rows: 0, total: 0)

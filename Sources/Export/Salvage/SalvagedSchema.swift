@@ -39,8 +39,8 @@ struct SalvagedSchema {
         }
     }
 
-    /// Lends the rows of a tree that are whole, until `body` has seen enough: a damaged root may lead to a large table's
-    /// tree.
+    /// Lends the rows of a tree that are whole, until `body` has seen enough: a damaged root may lead to a large
+    /// table's tree.
     ///
     /// - Returns: false where some of it can't be read.
     private static func read(root: Int, _ file: SalvageFile, _ body: (Int64, [CellValue]) -> Bool) -> Bool {
