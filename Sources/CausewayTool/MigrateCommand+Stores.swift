@@ -55,7 +55,10 @@ extension MigrateCommand {
             stores.shares, ended, seconds: MonotonicClock.seconds() - start, signals)
         try report(summary)
         guard summary.exitCode != 0 else {
-            try log?.requireWritten(done: done(summary), json: json, storeIsNew: summary.done > 0)
+            let isNew = summary.stores.contains { entry in
+                entry.summary.map { !$0.wasCurrent || $0.wasSwappedBefore } ?? false
+            }
+            try log?.requireWritten(done: done(summary), json: json, storeIsNew: isNew)
             return
         }
         try? log?.requireWritten()

@@ -36,7 +36,19 @@ package struct StoreExporter {
         try refuseStream()
         let history = try ModelHistory.given(request.models)
         let location = try StoreLocation(existing: request.store)
-        return try SourceStore.reading(location, shouldStop: progress.asksToStop) { store throws(EngineError) in
+        do throws(EngineError) {
+            return try export(location, history)
+        } catch {
+            // A statement that was ended only says so.
+            guard progress.isStopped else { throw error }
+            var stop = ProgressCount.stopped
+            stop.work = error.work
+            throw stop
+        }
+    }
+
+    private func export(_ location: StoreLocation, _ history: ModelHistory?) throws(EngineError) -> ExportSummary {
+        try SourceStore.reading(location, shouldStop: progress.asksToStop) { store throws(EngineError) in
             let found = try FoundModel(of: store, in: history)
             let map = try EngineError.reading(store.location.path) { () throws -> StorageMap in
                 let binding = try StoreBinding(
@@ -127,27 +139,22 @@ private struct ExportPass {
         let scan = RowScan(
             store: store, map: map, notes: notes, filter: filter, limit: request.limit, progress: progress)
         defer { for warning in filter?.warnings ?? [] { notes.add(warning) } }
+        guard !request.isStream else {
+            let output = ByteOutput(.stream(stream))
+            try writeRows(JSONLinesSink(uris, stream: output), choice, scan, try count(choice), nil, &summary)
+            return try output.finish()
+        }
+        let place = try OutputPlace(request.output, isFolder: request.format != .sqlite)
+        summary.output = place.location.path
         do throws(EngineError) {
-            guard !request.isStream else {
-                let output = ByteOutput(.stream(stream))
-                try writeRows(JSONLinesSink(uris, stream: output), choice, scan, try count(choice), nil, &summary)
-                return try output.finish()
-            }
-            let place = try OutputPlace(request.output, isFolder: request.format != .sqlite)
-            summary.output = place.location.path
-            do throws(EngineError) {
-                try write(to: place, choice, scan, &summary)
-                try store.requireUnchanged()
-                try place.publish()
-            } catch {
-                place.discard()
-                var error = progress.isStopped ? ProgressCount.stopped : error
-                if progress.isStopped { error.work = .discarded }
-                throw error
-            }
+            try write(to: place, choice, scan, &summary)
+            try store.requireUnchanged()
+            try place.publish()
         } catch {
-            // A statement that was ended only says so.
-            throw progress.isStopped && error.kind != .interrupted ? ProgressCount.stopped : error
+            place.discard()
+            var error = error
+            if progress.isStopped { error.work = .discarded }
+            throw error
         }
     }
 

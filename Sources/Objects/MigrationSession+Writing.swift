@@ -15,6 +15,13 @@ extension MigrationSession {
     /// Writes a worker's results.
     package func write(_ rows: inout PendingRows) throws(ObjectError) {
         try destination.write(&rows)
+        if rows.deletions > 0 {
+            destination.deletions += rows.deletions
+            let made = rows
+            rows.associations.removeAll { entry in
+                entry.destination.map { made.isRemoved($0, in: destination.map) } ?? false
+            }
+        }
         try associations?.record(rows.associations) { rows.key(of: $0, in: destination.map) }
     }
 

@@ -123,11 +123,23 @@ package final class MigrationSession {
     }
 
     /// After the hook: records its associations. Returns whether the row has a result.
-    package func endRow() -> Bool {
+    package func endRow() throws(ObjectError) -> Bool {
         guard let row else { return false }
         self.row = nil
-        remember(row)
-        return row.first != nil
+        let left = try stillThere(row)
+        remember(left)
+        return left.first != nil
+    }
+
+    /// The row without the results that its own hook has deleted again: another row may get their keys. Of what a
+    /// worker's hooks delete, the rows tell once they are written.
+    private func stillThere(_ row: RowInHand) throws(ObjectError) -> RowInHand {
+        guard destination.deletions > 0, !destination.isDetached else { return row }
+        var left = RowInHand(source: row.source, mapping: row.mapping)
+        for object in [row.first].compactMap(\.self) + row.others where try destination.exists(object) {
+            left.associate(object)
+        }
+        return left
     }
 
     private func remember(_ row: RowInHand) {

@@ -7,6 +7,7 @@ extension ObjectContext {
         swap(&tables, &rows.tables)
         swap(&linkChanges, &rows.linkChanges)
         rows.batch = sourceBatch
+        (rows.deletions, deletions) = (deletions, 0)
         sourceBatch = nil
         forget()
     }

@@ -19,6 +19,8 @@ package struct PendingRows: @unchecked Sendable {
     /// The batch with the carried cells.
     package var batch: RowBatch?
     var associations: [PendingAssociation] = []
+    /// Objects that were deleted, these rows or others.
+    var deletions = 0
 
     init() {}
 
@@ -38,6 +40,12 @@ package struct PendingRows: @unchecked Sendable {
         // Without a copy of the table, whose arrays would be retained for each key.
         let (table, index) = (Int(table), Int(index))
         return tables[table].isRemoved(index) ? nil : tables[table].keys[index]
+    }
+
+    /// Whether an object was made for one of these rows, and deleted again.
+    func isRemoved(_ object: ObjectID, in map: StorageMap) -> Bool {
+        guard object.key < 0, let table = map.table(of: object.entity) else { return false }
+        return tables[table].isRemoved(Int(-(object.key + 1)))
     }
 
     /// Whether a cell's link leads to one of these rows: a table's, of entities with these numbers.
@@ -118,6 +126,7 @@ package struct PendingRows: @unchecked Sendable {
         linkChanges.removeAll(keepingCapacity: linkChanges.capacity <= Self.keptCells)
         associations.removeAll(keepingCapacity: associations.capacity <= Self.keptCells)
         batch = nil
+        deletions = 0
     }
 }
 

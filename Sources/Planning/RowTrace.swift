@@ -27,6 +27,8 @@ package struct RowTrace: Sendable {
     /// The entity mapping whose filter, policy or expression decides which rows there are; nil if each source row makes
     /// one.
     package var decider: String?
+    /// The entity mapping of a mapping model; nil in an inferred step.
+    package var mapping: String?
     /// Whether a policy, or a manager of the app's own, makes what it wants of a row.
     package var isMadeByCode = false
     package var obligations: [Obligation]
@@ -78,6 +80,7 @@ extension RowTrace {
         }
         self.source = source
         self.destination = destination
+        self.mapping = mapping.name
         isMadeByCode = mapping.policyClassName != nil || step.objects?.hasOwnManager == true
         decider = isMadeByCode || plan.filter != nil ? mapping.name : nil
         obligations = []

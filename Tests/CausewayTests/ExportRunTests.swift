@@ -45,15 +45,18 @@ final class ExportRunTests {
         #expect(names == before)
     }
 
-    @Test("a stop is seen in the middle of a statement", arguments: [ExportFormat.jsonl, .sqlite])
-    func stoppedStatement(format: ExportFormat) throws {
+    @Test(
+        "a stop is seen in the middle of a statement",
+        arguments: [(ExportFormat.jsonl, true), (.jsonl, false), (.sqlite, false)])
+    func stoppedStatement(format: ExportFormat, isStream: Bool) throws {
         try Connection(path: store, mode: .readWrite, hardening: .own).execute(
             """
             INSERT INTO ZHARVEST (Z_PK, Z_ENT, Z_OPT) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
             SELECT 1000000 + i, (SELECT Z_ENT FROM ZHARVEST LIMIT 1), 1 FROM n LIMIT 100000
             """)
         let before = names
-        let export = StoreExport(store: store, output: folder.path("Out"), format: format)
+        var export = StoreExport(store: store, output: isStream ? "-" : folder.path("Out"), format: format)
+        export.entities = ["Harvest"]
         var isCounting = true
         let error = #expect(throws: MigrationError.self) {
             try export.run(progress: { now in
@@ -83,6 +86,30 @@ final class ExportRunTests {
         }
         #expect(error?.code == .interrupted && error?.message == "the salvage was stopped", "\(error as Any)")
         #expect(error?.outcome.hasSuffix("run again") == true)
+        #expect(names == before)
+    }
+
+    @Test("a salvage stops in the pages of a -wal that SQLite doesn't read, too")
+    func stoppedInLog() throws {
+        let copy = folder.path("Copy.sqlite")
+        let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
+        try connection.execute(
+            """
+            PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+            INSERT INTO ZHARVEST (Z_PK, Z_ENT, Z_OPT) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+            SELECT 1000000 + i, (SELECT Z_ENT FROM ZHARVEST LIMIT 1), 1 FROM n LIMIT 200000
+            """)
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: store + suffix, toPath: copy + suffix)
+        }
+        var log = try Data(contentsOf: URL(filePath: copy + "-wal"))
+        log[26] ^= 0xFF
+        try log.write(to: URL(filePath: copy + "-wal"))
+        let before = names
+        let error = #expect(throws: MigrationError.self) {
+            try StoreExport(store: copy, output: folder.path("Out")).salvage { !$0.entity.contains("-wal") }
+        }
+        #expect(error?.code == .interrupted && error?.message == "the salvage was stopped", "\(error as Any)")
         #expect(names == before)
     }
 

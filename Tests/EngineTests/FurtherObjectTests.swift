@@ -37,6 +37,27 @@ final class ArchiveOfLaterParent: EntityMigrationPolicy {
     }
 }
 
+/// Makes another node of the third row, and removes the one that it made first.
+class ReplacingOwn: EntityMigrationPolicy {
+    override func createDestinationInstances(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        guard try sInstance.string("name") == "c" else { return }
+        let own = try manager.destinationInstances(
+            forEntityMappingName: mapping.name, sourceInstances: [sInstance])
+        let made = try manager.destinationContext.insert("Node")
+        try made.set("name", to: .string("new"))
+        try manager.associate(sourceInstance: sInstance, withDestinationInstance: made, for: mapping)
+        for object in own { try object.delete() }
+    }
+}
+
+/// The same on the workers.
+final class ReplacingOwnOnWorkers: ReplacingOwn {
+    override class var isIndependent: Bool { true }
+}
+
 /// Removes the object of the last row when the first one's is linked.
 final class RemovingLast: EntityMigrationPolicy {
     override func createRelationships(
@@ -192,6 +213,33 @@ struct FurtherObjectTests {
     }
 
     @Test(
+        "what a hook makes and deletes again is nothing that a row has become",
+        arguments: [EngineChoice.pages, .statements], [(false, false), (true, false), (false, true), (true, true)])
+    func replaced(engine: EngineChoice, example: (onWorkers: Bool, sharesTable: Bool)) throws {
+        let rows = Self.rows.replacing("(3, 2, 1, NULL)", with: "(3, 2, 1, 3)")
+        let scenario = try Scenario(Self.version("old"), Self.version("new"), rows: rows)
+        for (batchRows, jobs) in [(1_024, 1), (1, 2), (7, 4)] {
+            let policy = example.onWorkers ? ReplacingOwnOnWorkers.self : ReplacingOwn.self
+            let mapping = SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Node", policy: policy)
+                if example.sharesTable { TransformEntity("Node", name: "None") { Filter("name == 'none'") } }
+                TransformEntity("X", fillsUnmentioned: false) { Link("node", through: "NodeToNode") }
+            }
+            let output = "result-\(batchRows)"
+            _ = try Migration(
+                scenario.request(by: mapping, engine, output: output, batchRows: batchRows, jobs: jobs)
+            ).run()
+            func rows(_ sql: String) throws -> [String] { try Database.rows(sql, in: scenario.folder + "/" + output) }
+            #expect(
+                try rows("SELECT n.ZNAME, p.ZNAME FROM ZNODE n LEFT JOIN ZNODE p ON p.Z_PK = n.ZPARENT ORDER BY 1")
+                    == ["'a'|'d'", "'b'|'a'", "'d'|NULL", "'new'|'a'"])
+            #expect(
+                try rows("SELECT x.Z_PK, n.ZNAME FROM ZX x LEFT JOIN ZNODE n ON n.Z_PK = x.ZNODE ORDER BY 1")
+                    == ["1|'a'", "2|'b'", "3|'new'"])
+        }
+    }
+
+    @Test(
         "what a manager of the app's own associates is linked as its mapping says",
         arguments: [EngineChoice.pages, .statements])
     func manager(engine: EngineChoice) throws {
@@ -256,8 +304,9 @@ struct FurtherObjectTests {
 
     @Test(
         "a link to a row of which a policy makes another may end in the version after it",
-        arguments: [EngineChoice.pages, .statements], [true, false])
-    func endingLater(engine: EngineChoice, fuses: Bool) throws {
+        arguments: [EngineChoice.pages, .statements], [(true, true), (true, false), (false, true), (false, false)])
+    func endingLater(engine: EngineChoice, example: (fuses: Bool, byPolicy: Bool)) throws {
+        let (fuses, byPolicy) = example
         func version(_ entities: String..., optional: String = "YES") -> String {
             model(
                 entity("Garage", toOne("best", "Thing")).replacing(
@@ -273,9 +322,18 @@ struct FurtherObjectTests {
         var request = scenario.request(to: "V3", output: scenario.folder + "/result", fuses: fuses, engine: engine)
         request.code.add(
             SwiftMappingModel(from: "V1", to: "V2") {
-                TransformEntity("Old", policy: MakeOldCars.self)
-                TransformEntity("Garage", fillsUnmentioned: false) { Link("best", through: "OldToOld") }
+                if byPolicy {
+                    TransformEntity("Old", policy: MakeOldCars.self)
+                } else {
+                    TransformEntity("Old")
+                    TransformEntity("Old", to: "Car")
+                }
+                TransformEntity("Garage", fillsUnmentioned: false) {
+                    Link("best", through: byPolicy ? "OldToOld" : "OldToCar")
+                }
             })
+        let notices = try Migration(request).plan().notices
+        #expect(notices.count == 1 && notices[0].contains("Garage.best"), "\(notices)")
         _ = try Migration(request).run()
         #expect(
             try Database.rows(

@@ -205,7 +205,6 @@ struct RowDemand {
                         links.isInverted ? Self.sources(of: [""], traces) : earlier.ended)
                     result.breach = .missing(composed)
                     return [result] + result.decided(links, composed, trace, traces)
-                        + result.byCode(links, composed, traces)
                 case .none: result.breach = .existing
                 case .unknown: result.breach = .unknown
                 }
@@ -214,7 +213,7 @@ struct RowDemand {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
                     composed.ended = Self.sources(of: links.ended, traces)
-                    let undecided = result.byCode(links, composed, traces)
+                    let undecided = result.ending(composed, Self.undecided(links.ended, traces))
                     guard !composed.ended.isEmpty else { return undecided }
                     result.breach = .ending(composed)
                     return [result] + undecided
@@ -263,8 +262,13 @@ struct RowDemand {
                 if let decider = other.decider { decided[decider, default: []].insert(other.source) }
             }
         }
-        return decided.sorted { $0.key < $1.key }.map { decider, entities in
-            var (result, links) = (self, earlier)
+        return ending(earlier, decided.merging(Self.undecided(links.ended, traces)) { $0.union($1) })
+    }
+
+    /// This demand for links to rows about which a mapping decides, by its name.
+    private func ending(_ links: LinkSource, _ decided: [String: Set<String>]) -> [RowDemand] {
+        decided.sorted { $0.key < $1.key }.map { decider, entities in
+            var (result, links) = (self, links)
             links.ended = entities
             result.breach = .ending(links)
             result.deciders.append(Self.mapping(decider))
@@ -272,22 +276,26 @@ struct RowDemand {
         }
     }
 
-    /// This demand for links to rows of which code makes something: what it makes may stay where theirs ends.
-    private func byCode(_ links: LinkSource, _ earlier: LinkSource, _ traces: [RowTrace]) -> [RowDemand] {
-        traces.filter { $0.isMadeByCode && links.ended.contains($0.destination) }.map { trace in
-            var (result, links) = (self, earlier)
-            links.ended = [trace.source]
-            result.breach = .ending(links)
-            result.deciders.append(Self.mapping(trace.decider ?? ""))
-            return result
-        }
-    }
-
     private static func mapping(_ name: String) -> String { "the mapping “\(name)”" }
 
-    /// The entities from which others certainly come; what is dropped has no name.
+    /// The entities whose rows certainly become others of these, and nothing else; what is dropped has no name.
     private static func sources(of names: Set<String>, _ traces: [RowTrace]) -> Set<String> {
-        Set(traces.filter { names.contains($0.destination) && !$0.isMadeByCode }.map(\.source))
+        let found = Set(traces.filter { names.contains($0.destination) }.map(\.source))
+        return found.subtracting(undecided(names, traces).values.joined())
+    }
+
+    /// The entities whose rows may become these, and something else besides: code makes what it wants, and several
+    /// mappings make several objects of a row. By the mapping that makes something else.
+    private static func undecided(_ names: Set<String>, _ traces: [RowTrace]) -> [String: Set<String>] {
+        let found = Set(traces.filter { names.contains($0.destination) }.map(\.source))
+        var result: [String: Set<String>] = [:]
+        for trace in traces where found.contains(trace.source) {
+            guard let mapping = trace.mapping, trace.isMadeByCode || !names.contains(trace.destination) else {
+                continue
+            }
+            result[mapping, default: []].insert(trace.source)
+        }
+        return result
     }
 }
 

@@ -84,9 +84,7 @@ package final class SalvageFile {
     /// A page's bytes, fewer where the file ends inside of it; nil where it has none of them, or they can't be read.
     func bytes(_ number: Int) -> [UInt8]? {
         guard number >= 1, number <= pageCount else { return nil }
-        pagesRead += 1
-        if pagesRead.isMultiple(of: Self.pagesBetweenLooks), !goesOn() { isStopped = true }
-        guard !isStopped else { return nil }
+        guard mayRead() else { return nil }
         let size = pageSize
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
         defer { unsafe buffer.deallocate() }
@@ -97,6 +95,12 @@ package final class SalvageFile {
         } catch {
             return nil
         }
+    }
+
+    private func mayRead() -> Bool {
+        pagesRead += 1
+        if !isStopped, pagesRead.isMultiple(of: Self.pagesBetweenLooks), !goesOn() { isStopped = true }
+        return !isStopped
     }
 
     /// A page; nil where it can't be read.
@@ -112,7 +116,7 @@ package final class SalvageFile {
         let size = pageSize
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
         defer { unsafe buffer.deallocate() }
-        guard let newer, (try? unsafe newer.read(unreached: place, into: buffer)) == true else { return nil }
+        guard mayRead(), let newer, (try? unsafe newer.read(unreached: place, into: buffer)) == true else { return nil }
         // Its number says nothing here, but that it isn't the first page.
         return SalvagePage(unsafe Array(buffer), number: 2, size: size)
     }

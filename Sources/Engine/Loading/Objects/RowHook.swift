@@ -96,7 +96,7 @@ final class RowHook {
             session.begin(row: object, mapping: plan.index, key: try keptKey(key))
             try policy.createDestinationInstances(
                 forSource: session.source.object(with: object), in: mapping, manager: manager)
-            if !session.endRow() { outcome.dropped += 1 }
+            if try !session.endRow() { outcome.dropped += 1 }
             try session.checkCancelled()
         } catch {
             throw EngineError(
