@@ -55,10 +55,7 @@ extension MigrateCommand {
             stores.shares, ended, seconds: MonotonicClock.seconds() - start, signals)
         try report(summary)
         guard summary.exitCode != 0 else {
-            let isNew = summary.stores.contains { entry in
-                entry.summary.map { !$0.wasCurrent || $0.wasSwappedBefore } ?? false
-            }
-            try log?.requireWritten(done: done(summary), json: json, storeIsNew: isNew)
+            try log?.requireWritten(done: done(summary), json: json, storeIsNew: newStores(summary) > 0)
             return
         }
         try? log?.requireWritten()
@@ -88,7 +85,12 @@ extension MigrateCommand {
     }
 
     private func done(_ summary: StoresSummary) -> String {
-        "\(Figures.count(summary.done, "store is", "stores are")) migrated"
+        "\(Figures.count(newStores(summary), "store is", "stores are")) migrated"
+    }
+
+    /// Stores that are new now, those among them that an earlier run has swapped.
+    private func newStores(_ summary: StoresSummary) -> Int {
+        summary.stores.compactMap(\.summary).count { !$0.wasCurrent || $0.wasSwappedBefore }
     }
 
     private func report(_ summary: StoresSummary) throws {

@@ -151,13 +151,14 @@ package final class Associations {
                 SELECT entity, destination, ordinal FROM association \
                 WHERE sourceEntity = ? AND source = ? AND mapping = ? ORDER BY ordinal
                 """, Int64(source.entity), source.key, Int64(mapping))
-            while try box.statement.step() {
-                let isNone = box.statement.isNull(at: 1)
-                let made = isNone ? nil : box.statement.object(.destination, entity: 0, key: 1)
-                if let made, box.statement.int64(at: 2) > Self.lastOwnOrdinal {
+            let entries = try box.statement.rows { row throws(SQLiteError) in
+                (made: row.isNull(at: 1) ? nil : row.object(.destination, entity: 0, key: 1), ordinal: row.int64(at: 2))
+            }
+            for entry in entries {
+                if let made = entry.made, entry.ordinal > Self.lastOwnOrdinal {
                     results.further.append(made)
                 } else {
-                    results.own.append(made)
+                    results.own.append(entry.made)
                 }
             }
         }
@@ -171,10 +172,7 @@ package final class Associations {
     }
 
     private func entrySources(of destination: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID] {
-        if !hasReverse {
-            try run("CREATE INDEX byDestination ON association (destination, entity, mapping)")
-            hasReverse = true
-        }
+        try indexDestinations()
         return try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """
@@ -183,6 +181,23 @@ package final class Associations {
                 """, destination.key, Int64(destination.entity), Int64(mapping))
             return try box.statement.rows { row throws(SQLiteError) in row.object(.source, entity: 0, key: 1) }
         }
+    }
+
+    /// Whether a row of these entities with this key has been made of a source row.
+    func name(_ key: Int64, of entities: ClosedRange<Int>) throws(ObjectError) -> Bool {
+        try indexDestinations()
+        return try ObjectError.at("the associations") {
+            let box = try statements.statement(
+                "SELECT 1 FROM association WHERE destination = ? AND entity BETWEEN ? AND ? LIMIT 1", key,
+                Int64(entities.lowerBound), Int64(entities.upperBound))
+            return try box.number() != nil
+        }
+    }
+
+    private func indexDestinations() throws(ObjectError) {
+        guard !hasReverse else { return }
+        try run("CREATE INDEX byDestination ON association (destination, entity, mapping)")
+        hasReverse = true
     }
 
     /// Up to `limit` entries of a mapping after a place, including those without a result.

@@ -22,8 +22,7 @@ extension MigrationSession {
         for source in sources {
             // The current hook's results are known without a look-up, to independent policies too.
             if let row, row.source == source, row.mapping == mapping {
-                if let first = row.first { result.append(first) }
-                result += row.others
+                result += try results(of: row)
             } else {
                 result += try destinations(of: source, mapping: mapping, try complete())
             }
@@ -34,14 +33,15 @@ extension MigrationSession {
     /// The first object that a row has become under a mapping, if the row is the current one.
     func ownDestination(mappingNamed name: String, of source: ObjectID) -> ObjectID? {
         guard let row, row.source == source, row.others.isEmpty, let first = row.first,
-            mappings[row.mapping].name == name, currentMapping?.index == row.mapping
+            destination.deletions == row.deletions, mappings[row.mapping].name == name,
+            currentMapping?.index == row.mapping
         else { return nil }
         return first
     }
 
     /// The first object that a source object has become under a mapping.
     func destination(of source: ObjectID, mapping: Int) throws(ObjectError) -> ObjectID? {
-        if let row, row.source == source, row.mapping == mapping { return row.first }
+        if let row, row.source == source, row.mapping == mapping { return try results(of: row).first }
         return try destinations(of: source, mapping: mapping, try complete()).first
     }
 

@@ -3,6 +3,7 @@ import CausewayExpressions
 import CausewayModel
 package import CausewayPlanning
 import CausewaySQLiteFile
+import CausewayStoreFormat
 
 /// What a manager works on: two contexts, the step's mappings, the associations. One per thread; only the main thread's
 /// has the associations.
@@ -39,6 +40,10 @@ package final class MigrationSession {
         /// Almost every row becomes at most one object: it needs no array.
         var first: ObjectID?
         var others: [ObjectID] = []
+        /// Deletions when its hook began.
+        var deletions = 0
+
+        var results: [ObjectID] { [first].compactMap(\.self) + others }
 
         mutating func associate(_ object: ObjectID) {
             if first == nil { first = object } else { others.append(object) }
@@ -106,6 +111,17 @@ package final class MigrationSession {
     /// An earlier run's objects may have been deleted since they were associated.
     package func assumeDeletions() { destination.deletions += 1 }
 
+    /// Whether a row may have its source row's key: neither a row has it, nor had one that was deleted, which a source
+    /// row has become all the same.
+    package func isFree(_ key: Int64, of entity: Int32) throws(ObjectError) -> Bool {
+        guard try !destination.exists(ObjectID(side: .destination, entity: entity, key: key)) else { return false }
+        guard destination.deletions > 0, let associations, let place = destination.map.table(of: entity),
+            let numbers = destination.map.layout.numbers(ofTree: destination.map.tables[place].rootEntity)
+        else { return true }
+        try recordPending()
+        return try !associations.name(key, of: numbers)
+    }
+
     /// Whether an object that was associated is still there.
     package func isThere(_ object: ObjectID) throws(ObjectError) -> Bool {
         guard destination.deletions > 0 else { return true }
@@ -116,7 +132,7 @@ package final class MigrationSession {
 
     /// Before the hook of a source row: `key` is its key where the new row may have it.
     package func begin(row object: ObjectID, mapping: Int, key: Int64?) {
-        row = RowInHand(source: object, mapping: mapping)
+        row = RowInHand(source: object, mapping: mapping, deletions: destination.deletions)
         destination.keptKey = nil
         if let key, let entity = plans[mapping].destinationEntity { destination.keptKey = (entity, key) }
         destination.follow(source)
@@ -126,19 +142,29 @@ package final class MigrationSession {
     package func endRow() throws(ObjectError) -> Bool {
         guard let row else { return false }
         self.row = nil
-        let left = try stillThere(row)
+        guard destination.deletions != row.deletions else {
+            remember(row)
+            return row.first != nil
+        }
+        var left = RowInHand(source: row.source, mapping: row.mapping)
+        for object in try results(of: row) { left.associate(object) }
+        if left.first == nil, row.first?.key == row.source.key {
+            // Nobody has its key: that says it.
+            destination.keptKey = nil
+            return false
+        }
         remember(left)
         return left.first != nil
     }
 
-    /// The row without the results that its own hook has deleted again: another row may get their keys. Of what a
-    /// worker's hooks delete, the rows tell once they are written.
-    private func stillThere(_ row: RowInHand) throws(ObjectError) -> RowInHand {
-        guard destination.deletions > 0, !destination.isDetached else { return row }
-        var left = RowInHand(source: row.source, mapping: row.mapping)
-        for object in [row.first].compactMap(\.self) + row.others where try destination.exists(object) {
-            left.associate(object)
-        }
+    /// What the row in hand has become so far, without what its hook has deleted again.
+    func results(of row: RowInHand) throws(ObjectError) -> [ObjectID] {
+        guard destination.deletions != row.deletions else { return row.results }
+        // Of its own rows a worker knows all.
+        let asked = destination.asked
+        defer { destination.asked = asked }
+        var left: [ObjectID] = []
+        for object in row.results where try destination.exists(object) { left.append(object) }
         return left
     }
 

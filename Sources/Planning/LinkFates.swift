@@ -9,6 +9,8 @@ struct LinkFates {
     let relationship: String
     /// Source entities at the other end whose rows certainly have no result to which the link can lead.
     private(set) var ended: Set<String> = []
+    /// The names of the mappings whose objects the link can lead to.
+    private(set) var makers: Set<String> = []
     /// Entities about whose rows a filter or a policy decides, by the mapping's name.
     private(set) var decided: [String: Set<String>] = [:]
 
@@ -41,6 +43,7 @@ struct LinkFates {
             guard let wanted = reading.mapping, !mirrors.contains(other.index) else { return true }
             return other.description.name == wanted && (!isNamedHere || other.modelIndex == plan.modelIndex)
         }
+        self.makers = Set(makers.map(\.description.name))
         let places = Set(makers.map(\.index))
         let policies = makers.filter { $0.description.policyClassName != nil }
         for target in step.sourceModel.entityAndSubentities(of: from.destination)

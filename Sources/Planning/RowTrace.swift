@@ -35,6 +35,8 @@ package struct RowTrace: Sendable {
     /// For each relationship, the entities at the other end about whose rows a mapping decides, by the mapping's name:
     /// links to rows that it leaves out end.
     package var decidedLinks: [String: [String: Set<String>]] = [:]
+    /// For each relationship, the names of the mappings to whose objects it can lead.
+    package var linkMakers: [String: Set<String>] = [:]
     private var attributes: [String: Origin]
     private var links: [String: LinkOrigin]
     private var otherAttributes: Origin
@@ -104,6 +106,7 @@ extension RowTrace {
                     entity: source, relationship: fates.relationship, isInverted: false, changesForm: false,
                     ended: fates.ended))
             decidedLinks[property.name] = fates.decided
+            linkMakers[property.name] = fates.makers
         }
     }
 

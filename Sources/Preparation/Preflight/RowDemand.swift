@@ -200,11 +200,15 @@ struct RowDemand {
                 switch Self.origin(of: links, trace, traces, step) {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
-                    composed.ended = Self.sources(of: links.ended, traces).union(
+                    let targets = LinkTargetTraces(links, trace, traces, step)
+                    composed.ended = targets.ended.union(
                         // The rows at the other end may be gone although the relationship stays.
-                        links.isInverted ? Self.sources(of: [""], traces) : earlier.ended)
+                        links.isInverted ? targets.dropped : earlier.ended)
                     result.breach = .missing(composed)
-                    return [result] + result.decided(links, composed, trace, traces)
+                    return [result]
+                        + result.ending(
+                            composed,
+                            Self.decided(links, trace, traces).merging(targets.undecided) { $0.union($1) })
                 case .none: result.breach = .existing
                 case .unknown: result.breach = .unknown
                 }
@@ -212,8 +216,9 @@ struct RowDemand {
                 switch Self.origin(of: links, trace, traces, step) {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
-                    composed.ended = Self.sources(of: links.ended, traces)
-                    let undecided = result.ending(composed, Self.undecided(links.ended, traces))
+                    let targets = LinkTargetTraces(links, trace, traces, step)
+                    composed.ended = targets.ended
+                    let undecided = result.ending(composed, targets.undecided)
                     guard !composed.ended.isEmpty else { return undecided }
                     result.breach = .ending(composed)
                     return [result] + undecided
@@ -251,52 +256,35 @@ struct RowDemand {
             ?? others.first { $0.destination == links.entity }
     }
 
-    /// This demand for the links that end where a mapping leaves out the row at their other end.
-    private func decided(
-        _ links: LinkSource, _ earlier: LinkSource, _ trace: RowTrace, _ traces: [RowTrace]
-    ) -> [RowDemand] {
-        var decided = trace.decidedLinks[links.relationship] ?? [:]
-        if links.isInverted {
-            decided = [:]
-            for other in traces where other.destination == links.entity {
-                if let decider = other.decider { decided[decider, default: []].insert(other.source) }
-            }
+    /// The entities at the other end about whose rows a mapping decides, by its name.
+    private static func decided(
+        _ links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace]
+    ) -> [String: Set<String>] {
+        guard links.isInverted else { return trace.decidedLinks[links.relationship] ?? [:] }
+        var decided: [String: Set<String>] = [:]
+        for other in traces where other.destination == links.entity {
+            if let decider = other.decider { decided[decider, default: []].insert(other.source) }
         }
-        return ending(earlier, decided.merging(Self.undecided(links.ended, traces)) { $0.union($1) })
+        return decided
     }
 
-    /// This demand for links to rows about which a mapping decides, by its name.
+    /// This demand for links to rows of entities about which mappings decide: once for those about which the same do.
     private func ending(_ links: LinkSource, _ decided: [String: Set<String>]) -> [RowDemand] {
-        decided.sorted { $0.key < $1.key }.map { decider, entities in
+        var deciders: [String: [String]] = [:]
+        for (decider, entities) in decided.sorted(by: { $0.key < $1.key }) {
+            for entity in entities { deciders[entity, default: []].append(decider) }
+        }
+        let groups = Dictionary(grouping: deciders.keys) { deciders[$0] ?? [] }
+        return groups.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { deciders, entities in
             var (result, links) = (self, links)
-            links.ended = entities
+            links.ended = Set(entities)
             result.breach = .ending(links)
-            result.deciders.append(Self.mapping(decider))
+            result.deciders += deciders.map(Self.mapping)
             return result
         }
     }
 
     private static func mapping(_ name: String) -> String { "the mapping “\(name)”" }
-
-    /// The entities whose rows certainly become others of these, and nothing else; what is dropped has no name.
-    private static func sources(of names: Set<String>, _ traces: [RowTrace]) -> Set<String> {
-        let found = Set(traces.filter { names.contains($0.destination) }.map(\.source))
-        return found.subtracting(undecided(names, traces).values.joined())
-    }
-
-    /// The entities whose rows may become these, and something else besides: code makes what it wants, and several
-    /// mappings make several objects of a row. By the mapping that makes something else.
-    private static func undecided(_ names: Set<String>, _ traces: [RowTrace]) -> [String: Set<String>] {
-        let found = Set(traces.filter { names.contains($0.destination) }.map(\.source))
-        var result: [String: Set<String>] = [:]
-        for trace in traces where found.contains(trace.source) {
-            guard let mapping = trace.mapping, trace.isMadeByCode || !names.contains(trace.destination) else {
-                continue
-            }
-            result[mapping, default: []].insert(trace.source)
-        }
-        return result
-    }
 }
 
 extension RowDemand.Breach {

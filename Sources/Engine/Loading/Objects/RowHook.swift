@@ -117,7 +117,7 @@ final class RowHook {
         case .never: return nil
         case .ifFree:
             guard let entity = plan.destinationEntity else { return nil }
-            return try session.destination.exists(ObjectID(side: .destination, entity: entity, key: key)) ? nil : key
+            return try session.isFree(key, of: entity) ? key : nil
         }
     }
 
