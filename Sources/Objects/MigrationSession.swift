@@ -148,7 +148,9 @@ package final class MigrationSession {
         }
         var left = RowInHand(source: row.source, mapping: row.mapping)
         for object in try results(of: row) { left.associate(object) }
-        if left.first == nil, row.first?.key == row.source.key {
+        if left.first == nil, let first = row.first, first.key == row.source.key,
+            first.entity == plans[row.mapping].destinationEntity
+        {
             // Nobody has its key: that says it.
             destination.keptKey = nil
             return false

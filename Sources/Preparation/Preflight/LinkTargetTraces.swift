@@ -24,9 +24,8 @@ struct LinkTargetTraces {
         self.links = links
         all = traces
         model = step.layout.model
-        target =
-            links.isInverted
-            ? links.entity : model.relationship(links.relationship, of: links.entity)?.relationship.destination
+        let found = model.relationship(links.relationship, of: links.entity)
+        target = links.isInverted ? found?.owner ?? links.entity : found?.relationship.destination
         let makers = links.isInverted ? nil : trace.linkMakers[links.relationship]
         self.traces = traces.filter { trace in
             guard let makers, let mapping = trace.mapping else { return true }
