@@ -184,7 +184,7 @@ package final class Associations {
     }
 
     /// Whether a row of these entities with this key has been made of a source row.
-    func name(_ key: Int64, of entities: ClosedRange<Int>) throws(ObjectError) -> Bool {
+    func hasResult(withKey key: Int64, of entities: ClosedRange<Int>) throws(ObjectError) -> Bool {
         try indexDestinations()
         return try ObjectError.at("the associations") {
             let box = try statements.statement(

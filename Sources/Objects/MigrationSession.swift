@@ -111,15 +111,15 @@ package final class MigrationSession {
     /// An earlier run's objects may have been deleted since they were associated.
     package func assumeDeletions() { destination.deletions += 1 }
 
-    /// Whether a row may have its source row's key: neither a row has it, nor had one that was deleted, which a source
-    /// row has become all the same.
+    /// Whether a row may get its source row's key. No row may have it, nor a deleted one have had it that is recorded
+    /// as some source row's: that would lead to the new row.
     package func isFree(_ key: Int64, of entity: Int32) throws(ObjectError) -> Bool {
         guard try !destination.exists(ObjectID(side: .destination, entity: entity, key: key)) else { return false }
         guard destination.deletions > 0, let associations, let place = destination.map.table(of: entity),
             let numbers = destination.map.layout.numbers(ofTree: destination.map.tables[place].rootEntity)
         else { return true }
         try recordPending()
-        return try !associations.name(key, of: numbers)
+        return try !associations.hasResult(withKey: key, of: numbers)
     }
 
     /// Whether an object that was associated is still there.

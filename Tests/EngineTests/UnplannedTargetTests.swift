@@ -40,14 +40,17 @@ final class MakeOfLinkedOnWorkers: MakeOfLinked {
 }
 
 /// Gives every object that becomes an `A` a shadow, too.
-final class ShadowManager: MigrationManager {
+class ShadowManager: MigrationManager {
+    /// The shadow's entity.
+    class var made: String { "Shadow" }
+
     override func associate(
         sourceInstance sInstance: ManagedObject, withDestinationInstance dInstance: ManagedObject,
         for mapping: EntityMapping
     ) throws {
         try super.associate(sourceInstance: sInstance, withDestinationInstance: dInstance, for: mapping)
         guard mapping.name == "AToA" else { return }
-        let shadow = try destinationContext.insert("Shadow")
+        let shadow = try destinationContext.insert(Self.made)
         try shadow.set("name", to: sInstance.value("name"))
         try super.associate(sourceInstance: sInstance, withDestinationInstance: shadow, for: mapping)
     }

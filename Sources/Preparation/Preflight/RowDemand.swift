@@ -230,6 +230,7 @@ struct RowDemand {
         }
     }
 
+    /// Where links come from in the step before.
     private static func origin(
         of links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace], _ step: StepPlan
     ) -> RowTrace.LinkOrigin {
