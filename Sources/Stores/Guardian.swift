@@ -21,6 +21,7 @@ package final class Guardian {
         self.location = location
         restoresWAL = restoringWAL
         self.hasWork = hasWork
+        let wal = try EngineError.at(location.wal) { try Files.statusIfExists(location.wal) }
         connection = try Connection.owning(location)
         do {
             // Folds the -wal in and removes it; busy if anyone else has the store open. A hot journal is rolled back.
@@ -32,12 +33,23 @@ package final class Guardian {
         // store as it is now.
         try EngineError.at(location.directory) { try Files.syncDirectory(location.directory) }
         do {
+            try Self.requireRemoved(location.wal, wal)
             if !Mutant.isOn(.noGuard) { try connection.begin(.immediate) }
             version = try connection.dataVersion()
         } catch {
             if restoringWAL, !hasWork { try? connection.setJournalMode(.wal) }
-            throw EngineError(reading: error, during: location.path)
+            throw EngineError(error, during: location.path)
         }
+    }
+
+    /// SQLite ignores it when it can't remove a -wal that it has folded in. Beside the new store it would be taken for
+    /// another program's.
+    private static func requireRemoved(_ path: String, _ before: FileStatus?) throws {
+        guard let before, let after = try Files.statusIfExists(path), after.size > 0, after.inode == before.inode
+        else { return }
+        throw EngineError(
+            .inputOutput, "\(path): can't be removed, although all of it is in the store",
+            remedy: "check the disk, then run again")
     }
 
     deinit {

@@ -158,6 +158,17 @@ struct HotJournalTests {
         #expect(try snapshot(scenario.folder) == before)
     }
 
+    @Test("where the work directory can't be made, that is the failure: the run would have rolled it back")
+    func noWorkDirectory() throws {
+        let scenario = try scenario()
+        try Data().write(to: URL(filePath: scenario.workDirectory))
+        let before = try snapshot(scenario.folder)
+        let error = try failure { _ = try scenario.rerun() }
+        #expect(error.kind == .cannotCreate)
+        #expect(error.message.contains(scenario.workDirectory))
+        #expect(try snapshot(scenario.folder) == before)
+    }
+
     private static let sqlite = "/usr/bin/sqlite3"
 
     @Test(

@@ -78,6 +78,8 @@ extension Migration {
         let hasRecords = WorkDirectory.hasRecords(at: destination.workDirectory)
         refusal.work = refusal.kind == .busy ? .others : hasRecords ? .kept : .none
         guard [.cannotCreate, .inputOutput].contains(refusal.kind), refusal.work == .none else { throw refusal }
+        // The run would have rolled it back; before that nobody can read the store.
+        if request.output == nil, try StoreFile.hasHotJournal(source) { throw refusal }
         let preview = try prepare(source, versions())
         guard preview.steps.isEmpty else {
             // The place's own problem says more than "no folder can be made there".
