@@ -81,7 +81,7 @@ package struct DamageHarness: Sendable {
             if index > 0, index % Self.report == 0 { say("    \(index) of \(count) damaged stores") }
             // Consecutive cases are of different stores, so that small and large ones are mixed.
             let (place, variant) = (index % subjects.count, index / subjects.count)
-            let damage = StoreDamage(seed: seed &+ UInt64(variant) &+ UInt64(place) &* 10_000)
+            let damage = StoreDamage(run: seed, store: place, variant: variant)
             return try inFolder { folder in
                 try DamagedStore(
                     subjects[place].subject, damage, variant: variant, oracle: subjects[place].oracle, folder: folder,

@@ -12,6 +12,13 @@ struct StoreDamage: CustomStringConvertible, Sendable {
     /// The text that replays it.
     var description: String { "\(kind.rawValue), seed \(seed)" }
 
+    /// The damage of a variant. Runs with other seeds share none, and each kind meets each of the options that follow
+    /// from the variant's number: after all kinds, the next round begins with another one.
+    init(run seed: UInt64, store: Int, variant: Int) {
+        let round = variant / Kind.allCases.count
+        self.init(seed: seed &* 1_000_000_007 &+ UInt64(store) &* 1_000_001 &+ UInt64(variant + round))
+    }
+
     init(seed: UInt64) {
         self.seed = seed
         kind = Kind.allCases[Int(seed % UInt64(Kind.allCases.count))]
