@@ -155,10 +155,19 @@ struct RowOracle: Sendable {
         var digest = Hasher()
         for index in columns {
             let type = statement.type(at: index)
-            digest.combine(type.rawValue)
             if type == .real {
-                digest.combine(statement.double(at: index).bitPattern)
+                let number = statement.double(at: index)
+                // A flipped bit makes a date of whole seconds. In a numeric column SQLite stores it as an integer when
+                // it is written again; whoever reads it gets the same number.
+                if let whole = Int64(exactly: number) {
+                    digest.combine(StorageClass.integer.rawValue)
+                    digest.combine(Array(String(whole).utf8))
+                } else {
+                    digest.combine(type.rawValue)
+                    digest.combine(number.bitPattern)
+                }
             } else {
+                digest.combine(type.rawValue)
                 digest.combine(statement.bytes(at: index) ?? [])
             }
         }
