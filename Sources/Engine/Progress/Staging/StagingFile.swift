@@ -93,7 +93,9 @@ struct StagingFile {
             let layout = try DatabaseLayout(of: file)
             return PageFile(file, layout)
         } catch {
-            throw EngineError(.verification, "\(path): its pages can't be read: \(error)")
+            throw EngineError(
+                error.isOfSystem ? .inputOutput : .verification, "\(path): its pages can't be read: \(error)",
+                remedy: error.isOfSystem ? "check the disk, then run again" : "")
         }
     }
 
