@@ -204,7 +204,11 @@ package struct StoreExamination {
 
     /// Says what is wrong with the cache; a store without one, as old Core Data leaves it, has nothing wrong.
     private func cachedModel(_ report: inout Report) throws(EngineError) -> ManagedObjectModel? {
-        guard store.schema.table("Z_MODELCACHE") != nil else { return nil }
+        guard let cache = store.schema.table("Z_MODELCACHE") else { return nil }
+        guard cache.position(of: "Z_CONTENT") != nil else {
+            report.findings.append(StoreFinding(.modelCache, "Z_MODELCACHE: it has no column Z_CONTENT"))
+            return nil
+        }
         var found: ManagedObjectModel?
         try attempt("Z_MODELCACHE", &report) { report throws in
             var statement = try store.connection.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")

@@ -96,6 +96,7 @@ struct VerifStoreTests {
                 + "WHERE Z_PK = 2", .externalData, "Person", "photo", 2),
         Damage("UPDATE ZPERSON SET ZPHOTO = x'0761' WHERE Z_PK = 3", .externalData, "Person", "photo", 3),
         Damage("UPDATE Z_MODELCACHE SET Z_CONTENT = x'00'", .modelCache, nil, nil),
+        Damage("ALTER TABLE Z_MODELCACHE RENAME COLUMN Z_CONTENT TO Z_CONTUNT", .modelCache, nil, nil),
         Damage("DROP TABLE ZFIRM", .schema, nil, nil),
     ]
 
