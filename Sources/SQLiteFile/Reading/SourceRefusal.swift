@@ -21,11 +21,6 @@ package enum SourceRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The first page isn't the root of a table.
     case noSchema
 
-    /// Whether the system couldn't read the file, which says nothing about what is in it.
-    package var isOfSystem: Bool {
-        if case .unreadable = self { true } else { false }
-    }
-
     package var description: String {
         switch self {
         case .unreadable(let error): error.description

@@ -93,9 +93,7 @@ struct StagingFile {
             let layout = try DatabaseLayout(of: file)
             return PageFile(file, layout)
         } catch {
-            throw EngineError(
-                error.isOfSystem ? .inputOutput : .verification, "\(path): its pages can't be read: \(error)",
-                remedy: error.isOfSystem ? "check the disk, then run again" : "")
+            throw EngineError(error, ofNewStore: path)
         }
     }
 
@@ -184,6 +182,18 @@ struct StagingFile {
             var failure = EngineError(.inputOutput, "\(path): \(error.message)")
             failure.isFailedSync = true
             throw failure
+        }
+    }
+}
+
+extension EngineError {
+    /// Pages of the new store can't be read: the system couldn't, or what is there isn't what was written.
+    init(_ refusal: SourceRefusal, ofNewStore path: String) {
+        let message = "\(path): its pages can't be read: \(refusal)"
+        if case .unreadable = refusal {
+            self.init(.inputOutput, message, remedy: "check the disk, then run again")
+        } else {
+            self.init(.verification, message)
         }
     }
 }

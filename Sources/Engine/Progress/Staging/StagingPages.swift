@@ -97,9 +97,7 @@ final class StagingPages {
             let layout = try DatabaseLayout(building: file, pageCount: count)
             return PageFile(file, layout)
         } catch {
-            throw EngineError(
-                error.isOfSystem ? .inputOutput : .verification, "\(path): its pages can't be read: \(error)",
-                remedy: error.isOfSystem ? "check the disk, then run again" : "")
+            throw EngineError(error, ofNewStore: path)
         }
     }
 
