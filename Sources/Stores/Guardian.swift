@@ -49,7 +49,7 @@ package final class Guardian {
         else { return }
         throw EngineError(
             .inputOutput, "\(path): can't be removed, although all of it is in the store",
-            remedy: "check the disk, then run again")
+            remedy: "check the disk, and that you may remove files from this folder, then run again")
     }
 
     deinit {

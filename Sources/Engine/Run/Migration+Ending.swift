@@ -78,7 +78,7 @@ extension Migration {
         let hasRecords = WorkDirectory.hasRecords(at: destination.workDirectory)
         refusal.work = refusal.kind == .busy ? .others : hasRecords ? .kept : .none
         guard [.cannotCreate, .inputOutput].contains(refusal.kind), refusal.work == .none else { throw refusal }
-        // The run would have rolled it back; before that nobody can read the store.
+        // The run would have rolled an unfinished transaction back. Until then nobody can read the store.
         if request.output == nil, try StoreFile.hasHotJournal(source) { throw refusal }
         let preview = try prepare(source, versions())
         guard preview.steps.isEmpty else {
