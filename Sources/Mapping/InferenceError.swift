@@ -35,6 +35,10 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
         case relationshipBecameAttribute
         case ambiguousRenaming(source: String, claimants: [String])
         case manyToManyBecameOneToOne
+        /// Both sides of a one-to-one would keep links, but not the same ones; the other side's in the source.
+        case inverseContinuesOther(String)
+        /// Links of several source relationships, found through the inverse.
+        case severalLinks([String])
         case hierarchiesMerged(roots: [String])
 
         var explanation: String {
@@ -58,6 +62,16 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
                 """
                 was a to-many with a to-many inverse, and both are to-one now: it isn't clear which links stay; make \
                 one side to-one in a version in between, or use a mapping model
+                """
+            case .inverseContinuesOther(let other):
+                """
+                its inverse continues \(other), which wasn't its inverse: each side would keep other links; give one of \
+                them another name, or use a mapping model
+                """
+            case .severalLinks(let relationships):
+                """
+                gets the links of \(relationships.joined(separator: " and ")) through its inverse: it isn't clear which \
+                of them stay; use a mapping model
                 """
             case .hierarchiesMerged(let roots):
                 """

@@ -19,7 +19,7 @@ extension MappingInference {
         of relationship: Relationship, entity: String, origin: String
     ) -> (LinkSource?, asked: LinkSource?) {
         guard let found = matched(relationship, of: entity, origin: origin) else {
-            let links = inverseLinks(of: relationship, origin: origin)
+            let links = inverseLinks(of: relationship, seenBy: entity, origin: origin)
             if links == nil, source.attribute(relationship.renamingIdentifier ?? relationship.name, of: origin) != nil {
                 refuse(.attributeBecameRelationship, entity, relationship.name)
             }
@@ -37,11 +37,14 @@ extension MappingInference {
         links.ended = fate.ended.union(dropped(kindOf: found.destination))
         // If none of its links can stay, the relationship counts as new.
         if fate.targets > 0, fate.ended.count == fate.targets {
-            let others = inverseLinks(of: relationship, origin: origin)
+            let others = inverseLinks(of: relationship, seenBy: entity, origin: origin)
             return (others, others ?? links)
         }
         if form(found, in: source).isManyToMany, form(relationship, in: destination).isOneToOne {
             refuse(.manyToManyBecameOneToOne, entity, relationship.name, from: found.name)
+        }
+        if form(relationship, in: destination).isOneToOne, let other = otherPartner(of: relationship, found, origin) {
+            refuse(.inverseContinuesOther(other), entity, relationship.name, from: found.name)
         }
         links.changesForm = form(found, in: source) != form(relationship, in: destination)
         return (links, links)
@@ -79,7 +82,7 @@ extension MappingInference {
     }
 
     /// The source relationship that matches by name or renaming identifier, if it is stored.
-    private mutating func matched(_ relationship: Relationship, of entity: String, origin: String) -> Relationship? {
+    mutating func matched(_ relationship: Relationship, of entity: String, origin: String) -> Relationship? {
         let known = relationshipMatches[entity] ?? RelationshipMatch(source, origin, destination, entity)
         relationshipMatches[entity] = known
         for conflict in known.match.conflicts where conflict.destinations.contains(relationship.name) {
@@ -90,52 +93,7 @@ extension MappingInference {
         return known.sources[relationship.name]
     }
 
-    /// Links found through the inverse: the inverse has a source relationship which itself leads to this entity's
-    /// source. If it leads to subentities only, rows of the source itself have no such link, even if the cell has
-    /// content.
-    private mutating func inverseLinks(of relationship: Relationship, origin: String) -> LinkSource? {
-        guard let inverse = destination.inverse(of: relationship), !inverse.relationship.isTransient,
-            let other = entityMatch.sources[inverse.owner],
-            let found = matched(inverse.relationship, of: inverse.owner, origin: other),
-            source.isKind(origin, of: found.destination)
-        else { return nil }
-        // Matched from the other side by its own inverse: then those links belong to another relationship.
-        if let old = source.inverse(of: found)?.relationship, !old.isTransient,
-            claims(old, inverseOwner: inverse.owner, besides: relationship)
-        {
-            return nil
-        }
-        return LinkSource(
-            entity: other, relationship: found.name, isInverted: true,
-            changesForm: form(found, in: source).flipped != form(relationship, in: destination),
-            ended: dropped(kindOf: source.relationship(found.name, of: other)?.owner ?? other))
-    }
-
-    /// Whether a destination relationship other than `relationship` continues the source relationship `old`, and may
-    /// hold objects of `inverseOwner`.
-    private mutating func claims(_ old: Relationship, inverseOwner: String, besides relationship: Relationship) -> Bool
-    {
-        let known = claimants ?? findClaimants()
-        claimants = known
-        return (known[old.name] ?? []).contains { claimant in
-            claimant.relationship.name != relationship.name && claimant.continues == old
-                && (destination.isKind(inverseOwner, of: claimant.relationship.destination)
-                    || destination.isKind(claimant.relationship.destination, of: inverseOwner))
-        }
-    }
-
-    private mutating func findClaimants() -> [String: Set<Claimant>] {
-        var result: [String: Set<Claimant>] = [:]
-        for (name, origin) in entityMatch.sources {
-            for candidate in destination.storedRelationships(of: name) {
-                guard let found = matched(candidate, of: name, origin: origin) else { continue }
-                result[found.name, default: []].insert(Claimant(relationship: candidate, continues: found))
-            }
-        }
-        return result
-    }
-
-    private func form(_ relationship: Relationship, in model: ManagedObjectModel) -> LinkForm {
+    func form(_ relationship: Relationship, in model: ManagedObjectModel) -> LinkForm {
         let inverse = model.inverse(of: relationship)?.relationship
         return LinkForm(
             isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
@@ -156,14 +114,8 @@ struct LinkFate {
     var ended: Set<String>
 }
 
-/// A destination relationship with the source relationship that it continues. Inherited ones occur once.
-struct Claimant: Hashable {
-    var relationship: Relationship
-    var continues: Relationship
-}
-
 /// What determines how a set of links is stored.
-private struct LinkForm: Hashable {
+struct LinkForm: Hashable {
     var isToMany: Bool
     var isOrdered: Bool
     var inverseIsToMany: Bool?

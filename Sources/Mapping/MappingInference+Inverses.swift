@@ -1,0 +1,107 @@
+import CausewayModel
+
+/// Links that are found through the inverse.
+extension MappingInference {
+    /// Links found through the inverse: the inverse has a source relationship which itself leads to this entity's
+    /// source. If it leads to subentities only, rows of the source itself have no such link, even if the cell has
+    /// content.
+    ///
+    /// The entity that declares the inverse may be new, or get it from a subentity: then its subentities tell what it
+    /// continues.
+    mutating func inverseLinks(of relationship: Relationship, seenBy entity: String, origin: String) -> LinkSource? {
+        guard let inverse = destination.inverse(of: relationship), !inverse.relationship.isTransient else { return nil }
+        let found = continued(by: inverse, leadingTo: origin).filter { found in
+            // Matched from the other side by its own inverse: then those links belong to another relationship.
+            guard let old = source.inverse(of: found.relationship)?.relationship, !old.isTransient else { return true }
+            return !claims(old, inverse, besides: relationship)
+        }
+        // A to-many whose inverse is a to-one has no cells of its own: the inverse's rows tell each its own links.
+        if found.count > 1, !relationship.isToMany || inverse.relationship.isToMany {
+            refuse(
+                .severalLinks(found.map { "\($0.owner).\($0.relationship.name)" }.sorted()), entity, relationship.name)
+        }
+        guard let first = found.first else { return nil }
+        return LinkSource(
+            entity: first.entity, relationship: first.relationship.name, isInverted: true,
+            changesForm: form(first.relationship, in: source).flipped != form(relationship, in: destination),
+            ended: dropped(kindOf: first.owner))
+    }
+
+    /// A source relationship, with the entity that declares it and one through which it is seen.
+    private struct Continued {
+        var owner: String
+        var entity: String
+        var relationship: Relationship
+    }
+
+    /// The source relationships that a destination relationship continues and that lead to an entity: that of the
+    /// declaring entity, else those of its subentities.
+    private mutating func continued(
+        by inverse: (owner: String, relationship: Relationship), leadingTo origin: String
+    ) -> [Continued] {
+        if let other = entityMatch.sources[inverse.owner],
+            let found = matched(inverse.relationship, of: inverse.owner, origin: other)
+        {
+            guard source.isKind(origin, of: found.destination) else { return [] }
+            let owner = source.relationship(found.name, of: other)?.owner ?? other
+            return [Continued(owner: owner, entity: other, relationship: found)]
+        }
+        var result: [Continued] = []
+        for name in destination.entityAndSubentities(of: inverse.owner).sorted() {
+            guard let other = entityMatch.sources[name],
+                destination.relationship(inverse.relationship.name, of: name)?.owner == inverse.owner,
+                let found = matched(inverse.relationship, of: name, origin: other),
+                source.isKind(origin, of: found.destination),
+                let owner = source.relationship(found.name, of: other)?.owner,
+                !result.contains(where: { $0.owner == owner && $0.relationship.name == found.name })
+            else { continue }
+            result.append(Continued(owner: owner, entity: owner, relationship: found))
+        }
+        return result
+    }
+
+    /// For a one-to-one relationship: the source relationship that its inverse continues, if that isn't the other side
+    /// of the links that it continues itself. Each side would keep a link that the other doesn't have.
+    mutating func otherPartner(of relationship: Relationship, _ found: Relationship, _ origin: String) -> String? {
+        guard let partner = source.inverse(of: found), !partner.relationship.isTransient,
+            let inverse = destination.inverse(of: relationship)
+        else { return nil }
+        for theirs in continued(by: inverse, leadingTo: origin)
+        where theirs.owner != partner.owner || theirs.relationship.name != partner.relationship.name {
+            return "\(theirs.owner).\(theirs.relationship.name)"
+        }
+        return nil
+    }
+
+    /// Whether another destination relationship than `relationship` and its inverse continues the source relationship
+    /// `old`, and may hold objects of the inverse's owner.
+    private mutating func claims(
+        _ old: Relationship, _ inverse: (owner: String, relationship: Relationship), besides relationship: Relationship
+    ) -> Bool {
+        let known = claimants ?? findClaimants()
+        claimants = known
+        return (known[old.name] ?? []).contains { claimant in
+            claimant.relationship.name != relationship.name && claimant.relationship != inverse.relationship
+                && claimant.continues == old
+                && (destination.isKind(inverse.owner, of: claimant.relationship.destination)
+                    || destination.isKind(claimant.relationship.destination, of: inverse.owner))
+        }
+    }
+
+    private mutating func findClaimants() -> [String: Set<Claimant>] {
+        var result: [String: Set<Claimant>] = [:]
+        for (name, origin) in entityMatch.sources {
+            for candidate in destination.storedRelationships(of: name) {
+                guard let found = matched(candidate, of: name, origin: origin) else { continue }
+                result[found.name, default: []].insert(Claimant(relationship: candidate, continues: found))
+            }
+        }
+        return result
+    }
+}
+
+/// A destination relationship with the source relationship that it continues. Inherited ones occur once.
+struct Claimant: Hashable {
+    var relationship: Relationship
+    var continues: Relationship
+}
