@@ -35,6 +35,41 @@ struct PulledUpLinksTests {
         }
     }
 
+    /// As BookPlayer's `Book.lastPlayed`: the parent declares the inverse now, and has never had its links itself.
+    @Test(
+        "the other side gets another name at the same time, and keeps its links", arguments: EngineChoice.allCases,
+        [true, false])
+    func inverseRenamed(engine: EngineChoice, isToMany: Bool) throws {
+        func version(_ owner: String, _ side: String) -> String {
+            let last =
+                isToMany ? toMany("last", "Shelf", inverse: side) : toOne("last", "Shelf", inverse: side)
+            return model(
+                entity("Item", extra: "isAbstract=\"YES\"", owner == "Item" ? last : ""),
+                entity("Book", parent: "Item", owner == "Book" ? last : ""), entity("Folder", parent: "Item"),
+                entity("Shelf", toOne(side, owner, inverse: "last")))
+        }
+        let number = { (name: String) in "(SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = '\(name)')" }
+        let scenario = try Scenario(
+            version("Book", "book"), version("Item", "item"),
+            rows: """
+                INSERT INTO ZSHELF (Z_PK, Z_ENT, Z_OPT, ZBOOK) VALUES (1, \(number("Shelf")), 1, 2),
+                (2, \(number("Shelf")), 1, NULL), (3, \(number("Shelf")), 1, 4);
+                INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT\(isToMany ? "" : ", ZLAST")) VALUES
+                (2, \(number("Book")), 1\(isToMany ? "" : ", 1")), (3, \(number("Folder")), 1\(isToMany ? "" : ", NULL")),
+                (4, \(number("Book")), 1\(isToMany ? "" : ", 3"));
+                """)
+        var request = scenario.request(to: "V2")
+        request.options.engine = engine
+        request.verification = .full
+        _ = try Migration(request).run()
+        let links = try scenario.rows(
+            """
+            SELECT s.Z_PK, s.ZITEM, n.Z_NAME FROM ZSHELF s LEFT JOIN ZITEM i ON i.Z_PK = s.ZITEM \
+            LEFT JOIN Z_PRIMARYKEY n ON n.Z_ENT = i.Z_ENT ORDER BY 1
+            """)
+        #expect(links == ["1|2|'Book'", "2|NULL|NULL", "3|4|'Book'"])
+    }
+
     @Test("the relationship that moved up is renamed later, by the inverse alone", arguments: [true, false])
     func renamedLater(fuses: Bool) throws {
         func version(_ keeper: String, of owner: String) -> String {

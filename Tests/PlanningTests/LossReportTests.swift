@@ -86,6 +86,25 @@ struct LossReportTests {
             ])
     }
 
+    @Test("what a relationship loses while it moves up to the parent is named once, by the parent")
+    func narrowedAbove() throws {
+        func version(_ owner: String, _ links: String) -> String {
+            model(
+                entity("Item", owner == "Item" ? links : ""), entity("Book", parent: "Item", owner == "Book" ? links : ""),
+                entity("Shelf", toMany("items", owner, inverse: "shelves")))
+        }
+        let many = toMany("shelves", "Shelf", inverse: "items", ordered: true)
+        #expect(
+            try losses(version("Book", many), version("Item", toOne("shelves", "Shelf", inverse: "items"))) == [
+                "will keep only the first of several links of Item.shelves, which becomes a to-one",
+                "will drop the order of Item.shelves, which is no longer ordered",
+            ])
+        #expect(
+            try losses(version("Book", many), version("Item", toMany("shelves", "Shelf", inverse: "items"))) == [
+                "will drop the order of Item.shelves, which is no longer ordered"
+            ])
+    }
+
     @Test("an attribute is named once: where it is declared if all rows lose it, else by the entities that do")
     func hierarchy() throws {
         func version(_ base: String, _ left: String, _ right: String) -> String {

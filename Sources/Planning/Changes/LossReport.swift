@@ -166,8 +166,8 @@ package struct LossReport {
     }
 
     private mutating func appendNarrowing(_ links: LinkSource, _ old: Relationship, to entity: String, _ name: String) {
-        guard links.changesForm, destination.relationship(name, of: entity)?.owner == entity,
-            let new = destination.relationship(name, of: entity)?.relationship,
+        // It may have the links of subentities only, whose relationship has moved up: it's told once, for its owner.
+        guard links.changesForm, let (entity, new) = destination.relationship(name, of: entity),
             isOfStore(relationship: links.relationship, of: links.entity)
         else { return }
         let wasToMany = links.isInverted ? source.inverse(of: old)?.relationship.isToMany ?? true : old.isToMany
