@@ -79,6 +79,12 @@ extension ManagedObjectModel {
         facts.nearest(to: entity) { $0 == ancestor ? 0 : nil } != nil && entities[ancestor] != nil
     }
 
+    /// The name of a configuration that has exactly these entities, fewer than the model.
+    package func configuration(of names: Set<String>) -> String? {
+        guard !names.isEmpty, names.count < entities.count else { return nil }
+        return configurations.sorted { $0.key < $1.key }.first { Set($0.value) == names }?.key
+    }
+
     /// The entity and all entities that inherit from it, in no order.
     package func entityAndSubentities(of name: String) -> [String] {
         let facts = facts

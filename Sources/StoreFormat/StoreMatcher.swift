@@ -17,9 +17,7 @@ struct StoreMatcher {
         let rows = schema.primaryKeys.filter { $0.number < HistoryLayout.firstNumber }
         let numbers = expected.primaryKeyRows
         guard rows.count == numbers.count else {
-            note(
-                "it numbers \(rows.count) entities, but the model has \(numbers.count): this isn't the store's model",
-                place: "Z_PRIMARYKEY")
+            note(miscount(Set(rows.map(\.name))), place: "Z_PRIMARYKEY")
             return
         }
         for (row, entity) in zip(rows, numbers) {
@@ -37,6 +35,19 @@ struct StoreMatcher {
                         + "the store's model", place: entity.name)
             }
         }
+    }
+
+    /// Why a store numbers more entities than the model has, or fewer.
+    private func miscount(_ names: Set<String>) -> String {
+        if let configuration = expected.model.configuration(of: names) {
+            return "it numbers the entities of the configuration “\(configuration)” only: stores of one configuration "
+                + "can't be read"
+        }
+        let known = Set(expected.primaryKeyRows.map(\.name))
+        let differences = [("lacks", known.subtracting(names)), ("has besides", names.subtracting(known))]
+            .filter { !$0.1.isEmpty }.map { "\($0.0) \($0.1.sorted().prefix(20).joined(separator: ", "))" }
+        return "it numbers \(names.count) entities, but the model has \(known.count): it "
+            + "\(differences.joined(separator: ", and ")); this isn't the store's model"
     }
 
     /// The ordinary table, or a note why it can't be used.

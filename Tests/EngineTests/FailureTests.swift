@@ -112,6 +112,19 @@ struct FailureTests {
         #expect(try snapshot(scenario.folder) == before)
     }
 
+    @Test("a store of one configuration is refused by its name, not widened to the whole model")
+    func configuration() throws {
+        let cloud = "<configuration name=\"Cloud\"><memberEntity name=\"Thing\"/></configuration>"
+        let scenario = try Scenario(
+            model(entity("Thing", attribute("text")), entity("Other"), cloud),
+            model(entity("Thing", attribute("text"), attribute("more")), entity("Other"), cloud))
+        try FileManager.default.removeItem(atPath: scenario.store)
+        try Scenario.makeStore(at: scenario.store, model: model(entity("Thing", attribute("text"))))
+        let error = try failure { try scenario.migrate() }
+        #expect(error.kind == .plan)
+        #expect(error.message.contains("only the entities of the configuration “Cloud” of \"V1\""))
+    }
+
     @Test("a version that only the store's own cache knows is migrated in one step")
     func versionFromCache() throws {
         let scenario = try Scenario(Self.from, Self.to)

@@ -79,6 +79,16 @@ import Testing
         #expect(throws: StoreFormatError.self) { try binding.requireComplete() }
     }
 
+    @Test("a store of other entities than the model's: they are named, and so is a configuration")
+    func otherEntities() throws {
+        let lacking = try bind("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 2").problems
+        #expect(lacking.contains { "\($0)".contains("it numbers 1 entities, but the model has 2: it lacks Book;") })
+        let cut = try bind(
+            "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 2",
+            entities: TestModels.library + "<configuration name=\"Cloud\"><memberEntity name=\"Author\"/></configuration>")
+        #expect(cut.problems.contains { "\($0)".contains("the entities of the configuration “Cloud” only") })
+    }
+
     @Test("an old entity name in Z_PRIMARYKEY is accepted and reported")
     func staleName() throws {
         let binding = try bind("UPDATE Z_PRIMARYKEY SET Z_NAME = 'Novel' WHERE Z_ENT = 2")

@@ -33,6 +33,15 @@ extension VersionIdentification {
             self.init(name: chosen.name, model: chosen.model, isFromCache: false)
             return
         }
+        if let (version, configuration) = Self.configuration(of: store, in: history) {
+            throw EngineError(
+                .plan,
+                """
+                \(store.location.path): the store has only the entities of the configuration “\(configuration)” of \
+                "\(version)"; stores of one configuration can't be migrated
+                """,
+                remedy: "let Core Data migrate it: no store of one configuration was at hand to learn its layout from")
+        }
         do throws(EngineError) {
             let model = try store.cachedModel()
             let label = identifiers.first { !$0.isEmpty }.map { "\($0) (from the store)" } ?? "(from the store)"
@@ -40,6 +49,20 @@ extension VersionIdentification {
         } catch {
             throw Self.unknown(store, history, cache: error)
         }
+    }
+
+    /// The version and the configuration of which the store has all entities, and no others.
+    private static func configuration(
+        of store: SourceStore, in history: ModelHistory
+    ) -> (version: String, configuration: String)? {
+        let hashes = store.metadata.entityHashes
+        for version in history.versions.reversed() where hashes.count < version.hashes.entities.count {
+            guard hashes.allSatisfy({ version.hashes.entities[$0.key] == $0.value }),
+                let configuration = version.model.configuration(of: Set(hashes.keys))
+            else { continue }
+            return (version.name, configuration)
+        }
+        return nil
     }
 
     /// Says, entity by entity, how the store differs from the nearest version.
