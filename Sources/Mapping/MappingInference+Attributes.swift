@@ -59,7 +59,7 @@ extension MappingInference {
                 return mapped(element, from: origin, entity: entity, paths: (to + ".", from + "."))
             }
         }
-        if let derivation = attribute.derivation, derivation != old.derivation {
+        if let derivation = attribute.derivation, !isSame(old.derivation, derivation, entity) {
             return [AttributeMapping(destination: to, value: .derived)]
         }
         // A nil composite is stored as NULL in all its elements.

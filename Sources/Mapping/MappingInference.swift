@@ -25,7 +25,7 @@ package struct MappingInference {
     var fates: [LinkFate.Place: LinkFate] = [:]
     var refusals: [InferenceError.Refusal] = []
     /// For the current entity mapping: its source, and what only rows can decide.
-    private var origin = ""
+    private(set) var origin = ""
     var obligations: [Obligation] = []
     var conversions: [AttributeConversion] = []
     var endings: [LinkEnding] = []

@@ -187,6 +187,26 @@ struct AttributeRuleTests {
         #expect(try inferred(thing(attribute("name")), version("name")).value("a") == .derived)
     }
 
+    @Test("a derivation that only follows its properties' new names is the old one, also through a relationship")
+    func derivationRenamed() throws {
+        func version(_ names: (name: String, boss: String), _ derivations: (String, String), renames: Bool) -> String {
+            let derived = { (text: String) in "derived=\"YES\" derivationExpression=\"\(text)\"" }
+            return thing(
+                attribute(names.name, was: renames ? "name" : nil) + attribute("other")
+                    + toOne(names.boss, "Thing", was: renames ? "boss" : nil)
+                    + attribute("a", extra: derived(derivations.0)) + attribute("b", extra: derived(derivations.1)))
+        }
+        let from = version(("name", "boss"), ("canonical:(name)", "boss.name"), renames: false)
+        let to = try inferred(
+            from, version(("label", "chief"), ("canonical:(label)", "chief.label"), renames: true))
+        #expect(to.value("a") == .carried(from: "a", nilReplacement: nil))
+        #expect(to.value("b") == .carried(from: "b", nilReplacement: nil))
+        let others = try inferred(
+            from, version(("label", "chief"), ("canonical:(other)", "chief.other"), renames: true))
+        #expect(others.value("a") == .derived)
+        #expect(others.value("b") == .derived)
+    }
+
     @Test("a composite's leaves are matched inside it")
     func composites() throws {
         func version(_ leaves: String...) -> String {
