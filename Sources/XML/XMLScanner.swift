@@ -37,6 +37,8 @@ struct XMLScanner {
             try passDoctype(doctype)
         } else if follows("<!") {
             throw error(.forbiddenDeclaration, "The document declares something outside a document type.")
+        } else if follows("<<<<<<<") {
+            throw error(.malformed, "The document has the marks of a merge conflict (<<<<<<<); resolve the conflict.")
         } else {
             hasElement = true
             try passTag()

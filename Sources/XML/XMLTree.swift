@@ -55,7 +55,7 @@ package struct XMLTree: Hashable, Sendable {
 
 /// Bounds on foreign documents. A document beyond them is refused, never truncated.
 package enum XMLLimits {
-    /// Bytes of a document. The largest mapping models known have 3 MB.
+    /// Bytes of a document. The largest mapping model known (WooCommerce's from 111 to 112) has 11.3 MB.
     package static let documentSize = 64 * 1024 * 1024
     /// Levels of elements; models have 4, mapping models 6. Walking and releasing a tree recurse.
     package static let depth = 64

@@ -22,8 +22,15 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
     private var elementCount = 0
     private var failure: XMLError?
 
+    /// Bytes up to which a document is parsed as one piece: libxml2 refuses a piece of more than 10,000,000 bytes
+    /// (`XML_MAX_LOOKUP_LIMIT` of parserInternals.h), whatever is in it.
+    private static let pieceSize = 8 * 1024 * 1024
+
     static func parse(_ bytes: [UInt8]) throws(XMLError) -> XMLTree.Element {
-        let parser = XMLParser(data: Data(bytes))
+        let document = Data(bytes)
+        // A stream is parsed in small pieces.
+        let parser =
+            bytes.count <= pieceSize ? XMLParser(data: document) : XMLParser(stream: InputStream(data: document))
         let builder = XMLTreeBuilder()
         parser.shouldProcessNamespaces = false
         parser.shouldResolveExternalEntities = false

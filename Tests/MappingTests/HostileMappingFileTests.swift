@@ -1,6 +1,7 @@
 import CausewayExpressions
 import CausewayMapping
 import CausewayMappingFiles
+import CausewayModel
 import CausewayPlist
 import Foundation
 import Testing
@@ -95,6 +96,41 @@ struct HostileMappingFileTests {
         let written = try mapping.editorDocument()
         #expect(written.contains(#"a \u3c00 5 AND b != '\u5c00u3e00'"#))
         #expect(try MappingModelReader.read(Array(written.utf8), name: "M") == mapping)
+    }
+
+    @Test("a filter beside a source expression, and a custom mapping without a policy, are noted")
+    func notices() throws {
+        var writer = KeyedArchiveWriter()
+        let written = try Expression(parsing: "$source.a").archive(into: &writer)
+        let expression = Base64.encode(try writer.bytes(root: written))
+        let entity = Self.object(
+            "ENTITYMAPPING", "e",
+            Self.text("sourcename", "A") + Self.text("sourceexpressiondata", expression)
+                + Self.text("sourcefilterpredicatestring", "b == 1") + Self.text("mappingtypename", "Custom"))
+        let mapping = try MappingModelReader.read(Array("<database>\(Self.root)\(entity)</database>".utf8), name: "M")
+        #expect(
+            mapping.notices == [
+                "The entity mapping “A” (line 1) has a source expression and a filter; the expression is used.",
+                "The custom entity mapping “A” names no policy class, so the default policy is used.",
+            ])
+        let compiled = try MappingModelReader.read(
+            try archive([("NSMappingType", .integer(1)), ("NSMappingName", .string("B"))]), name: "M")
+        #expect(
+            compiled.notices == ["The custom entity mapping “B” names no policy class, so the default policy is used."])
+    }
+
+    @Test("copies of the models, which make a mapping model of 12 MB, are read")
+    func largeCopies() throws {
+        let copy = [UInt8](repeating: 0xA5, count: 4_500_000)
+        let root = Self.object(
+            "MAPPINGMODEL", "m",
+            Self.text("sourcemodeldata", Base64.encode(copy)) + Self.text("destinationmodeldata", Base64.encode(copy))
+                + Self.relation("entitymappings", "e"))
+        let document = "<database>\(root)\(Self.object("ENTITYMAPPING", "e", Self.text("sourcename", "A")))</database>"
+        let mapping = try MappingModelReader.read(Array(document.utf8), name: "M")
+        #expect(mapping.sourceModel?.editorArchive == copy)
+        #expect(mapping.destinationModel?.editorArchive == copy)
+        #expect(mapping.entityMappings.map(\.sourceEntity) == ["A"])
     }
 
     // MARK: - Archives

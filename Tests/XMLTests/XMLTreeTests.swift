@@ -35,6 +35,34 @@ struct XMLTreeTests {
         #expect(try XMLTree(parsing: [0xEF, 0xBB, 0xBF] + Array("<a>x</a>".utf8)).root.text == "x")
     }
 
+    @Test("a document of 12 MB in one line, and a longer one, are read whole")
+    func largeDocument() throws {
+        let text = String(repeating: "ä€😀x", count: 1_200_000)
+        let root = try parse("<a>\n<b>\(text)</b>\n<c d=\"e\"><![CDATA[<ä>]]></c></a>").root
+        #expect(root.children.map(\.line) == [2, 3])
+        #expect(root.children.first?.text == text)
+        #expect(root.children.last?.text == "<ä>")
+        let child = "<b c='\(String(repeating: "x", count: 1_000))'/>\n"
+        let many = try parse("<a>\(String(repeating: child, count: 12_000))</a>").root
+        #expect(many.children.count == 12_000)
+        #expect(many.children.last?.line == 12_000)
+    }
+
+    @Test("large documents are held to the bounds too, and must be whole")
+    func largeHostileDocuments() {
+        let filling = "<b>\(String(repeating: "x", count: 11_000_000))</b>"
+        func code(_ text: String) -> XMLError.Code? {
+            let error = #expect(throws: XMLError.self) { try parse(text) }
+            return error?.code
+        }
+        #expect(code("<a>\(filling)") == .malformed)
+        #expect(code("<a>\(filling)</a><a/>") == .malformed)
+        #expect(code("<a>\(filling)&x;</a>") == .malformed)
+        let levels = XMLLimits.depth
+        let nested = String(repeating: "<b>", count: levels) + String(repeating: "</b>", count: levels)
+        #expect(code("<a>\(filling)\(nested)</a>") == .limitExceeded)
+    }
+
     @Test("mixed content keeps its text")
     func mixed() throws {
         #expect(try parse("<a>one<b/>two</a>").root.text == "onetwo")
