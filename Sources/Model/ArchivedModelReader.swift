@@ -91,6 +91,7 @@ struct ArchivedModelReader {
         }
         var model = ManagedObjectModel(
             entities: entities, configurations: try configurations(), versionIdentifiers: try versionIdentifiers())
+        model.forgetUnknownMembers()
         problems += ModelConsistency.problems(of: model)
         if problems.isEmpty { model.canonicaliseInverses() }
         return model

@@ -6,7 +6,8 @@ enum DecimalText {
     /// `NSDecimal`'s range of exponents.
     private static let exponents = -128...127
 
-    /// `-12.5` for `-012.50` and `-1.25e1`; nil if it isn't a decimal number or is outside `NSDecimal`'s range.
+    /// `-12.5` for `-012.50` and `-1.25e1`; nil if it isn't a decimal number or is outside `NSDecimal`'s range. Digits
+    /// that its 128 bits have no room for are cut off, as `NSDecimalNumber` does.
     static func canonical(_ text: String) -> String? {
         text == "NaN" ? text : decimal(text)?.description
     }
@@ -27,6 +28,7 @@ enum DecimalText {
         var significand: UInt128 = 0
         var digits = 0
         var isFraction = false
+        var isFull = false
         for character in rest.utf8 {
             if character == UInt8(ascii: "."), !isFraction {
                 isFraction = true
@@ -35,9 +37,13 @@ enum DecimalText {
             guard character >= UInt8(ascii: "0"), character <= UInt8(ascii: "9") else { return nil }
             let (product, overflow) = significand.multipliedReportingOverflow(by: 10)
             let (sum, carry) = product.addingReportingOverflow(UInt128(character - UInt8(ascii: "0")))
-            guard !overflow, !carry else { return nil }
-            significand = sum
             digits += 1
+            isFull = isFull || overflow || carry
+            if isFull {
+                if !isFraction { exponent += 1 }
+                continue
+            }
+            significand = sum
             if isFraction { exponent -= 1 }
         }
         guard digits > 0 else { return nil }

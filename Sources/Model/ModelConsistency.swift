@@ -178,6 +178,12 @@ extension Entity {
 }
 
 extension ManagedObjectModel {
+    /// Takes members without an entity out of configurations, which real models have after an entity was removed: no
+    /// store and no hash depends on configurations.
+    mutating func forgetUnknownMembers() {
+        configurations = configurations.mapValues { $0.filter { entities[$0] != nil } }
+    }
+
     /// Forgets the entity that a source names for an inverse where the destination leads to the same relationship, so
     /// that equal models are equal values: XML names the destination or an ancestor of it, archives the declaring one.
     /// Elsewhere the declaring entity stays.

@@ -25,44 +25,35 @@ extension SourceModelReader {
         attribute.allowsCloudEncryption = isYes(element["allowsCloudEncryption"])
         attribute.valueTransformerName = nonEmpty(element["valueTransformerName"])
         attribute.valueClassName = type.valueClassName ?? nonEmpty(element["customClassName"])
-        attribute.defaultValue = defaultValue(element, type, name)
-        attribute.validations = validations(element, type, name)
+        attribute.defaultValue = defaultValue(element, type)
+        attribute.validations = validations(element, type)
         if isYes(element["derived"]) { attribute.derivation = derivation(element, name) }
         if type == .composite { attribute.elements = compositeElements(element, name, depth) }
         return attribute
     }
 
-    private mutating func defaultValue(_ element: Element, _ type: AttributeType, _ name: String) -> Constant? {
+    /// nil, too, for a text that the type has no value for: the editor leaves texts behind when an attribute's type is
+    /// changed (a UUID's default is `0` then), and neither hashes nor stores hold a default.
+    private func defaultValue(_ element: Element, _ type: AttributeType) -> Constant? {
         if type == .date, let text = nonEmpty(element["defaultDateTimeInterval"]) {
-            return value(text, type, "default", element, name)
+            return SourceValue.parse(text, as: type)
         }
         guard let text = element["defaultValueString"], !text.isEmpty || type == .string else { return nil }
         switch type {
-        // The editor leaves texts behind when an attribute's type is changed; these types ignore them.
+        // These have no default in this form.
         case .undefined, .binary, .transformable, .objectID, .composite, .date: return nil
-        default: return value(text, type, "default", element, name)
+        default: return SourceValue.parse(text, as: type)
         }
-    }
-
-    private mutating func value(
-        _ text: String, _ type: AttributeType, _ role: String, _ element: Element, _ name: String
-    ) -> Constant? {
-        let value = SourceValue.parse(text, as: type)
-        if value == nil {
-            report("The \(role) value “\(text)” isn't a value of type \(type).", element, property: name)
-        }
-        return value
     }
 
     /// Minimum, maximum and pattern become predicates with the error codes of `CoreDataErrors.h`, as in the caches of
-    /// Photos (`SELF <= 8` with 1610, `SELF >= 1` with 1620).
-    private mutating func validations(
-        _ element: Element, _ type: AttributeType, _ name: String
-    ) -> [Attribute.Validation] {
+    /// Photos (`SELF <= 8` with 1610, `SELF >= 1` with 1620). A bound that the type has no value for is none, as with
+    /// defaults.
+    private func validations(_ element: Element, _ type: AttributeType) -> [Attribute.Validation] {
         var validations: [Attribute.Validation] = []
         for rule in ValidationRule.all(of: type) {
             guard let text = nonEmpty(element[rule.key]),
-                let bound = value(text, rule.valueType, rule.role, element, name)
+                let bound = SourceValue.parse(text, as: rule.valueType)
             else { continue }
             validations.append(rule.validation(bound))
         }

@@ -81,6 +81,7 @@ struct SourceModelReader {
         var model = ManagedObjectModel(
             entities: entities, configurations: configurations(root),
             versionIdentifiers: [root["userDefinedModelVersionIdentifier"] ?? ""])
+        model.forgetUnknownMembers()
         problems += ModelConsistency.problems(of: model, lines: lines)
         guard problems.isEmpty else { return model }
         for (name, entity) in model.entities {

@@ -8,7 +8,7 @@ enum SourceValue {
         case .integer16, .integer32, .integer64: integer(text)
         case .boolean: boolean(text)
         case .double, .float: .real(leadingNumber(text))
-        case .decimal: DecimalText.canonical(text).map { .decimal($0) }
+        case .decimal: DecimalText.canonical(leadingDecimal(text)).map { .decimal($0) }
         case .string: .string(text)
         case .date: .date(leadingNumber(text))
         case .uuid: UUIDText.bytes(text).map { .uuid($0) }
@@ -58,6 +58,38 @@ enum SourceValue {
             candidate.removeLast()
         }
         return 0
+    }
+
+    /// As `-[NSDecimalNumber initWithString:]`: the longest numeric beginning counts, so that `0,00` and `0.0 ` are 0.
+    /// Empty without one.
+    private static func leadingDecimal(_ text: String) -> String {
+        var rest = text.drop { $0.isWhitespace }
+        if rest.hasPrefix("NaN") { return "NaN" }
+        func take(_ isWanted: (Character) -> Bool) -> Substring {
+            let taken = rest.prefix(while: isWanted)
+            rest = rest.dropFirst(taken.count)
+            return taken
+        }
+        func takeSign() -> Substring {
+            let sign = rest.prefix(1).prefix { $0 == "-" || $0 == "+" }
+            rest = rest.dropFirst(sign.count)
+            return sign
+        }
+        func isDigit(_ character: Character) -> Bool { ("0"..."9").contains(character) }
+        let sign = takeSign()
+        let whole = take(isDigit)
+        var fraction: Substring = ""
+        if rest.first == "." {
+            rest = rest.dropFirst()
+            fraction = take(isDigit)
+        }
+        guard !whole.isEmpty || !fraction.isEmpty else { return "" }
+        let number = "\(sign)\(whole).\(fraction)"
+        guard rest.first == "e" || rest.first == "E" else { return number }
+        rest = rest.dropFirst()
+        let exponentSign = takeSign()
+        let exponent = take(isDigit)
+        return exponent.isEmpty ? number : "\(number)e\(exponentSign)\(exponent)"
     }
 
     private static func leadingDigits(_ text: String) -> String {

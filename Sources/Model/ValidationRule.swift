@@ -45,15 +45,6 @@ struct ValidationRule {
         self.code = code
     }
 
-    /// What the value is called in messages.
-    var role: String {
-        switch operation {
-        case .greaterThanOrEqualTo: "minimum"
-        case .lessThanOrEqualTo: "maximum"
-        default: "pattern"
-        }
-    }
-
     func validation(_ value: Constant) -> Attribute.Validation {
         Attribute.Validation(
             predicate: .comparison(Predicate.Comparison(subject, operation, .constant(value))), warning: .integer(code))

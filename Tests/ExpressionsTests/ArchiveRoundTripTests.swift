@@ -12,6 +12,7 @@ private enum ArchivedTexts {
         "CAST('12345678-1234-1234-1234-1234567890AB', 'NSUUID')", "CAST('http://x', 'NSURL')",
         "CAST('-12.50', 'NSDecimalNumber')", "CAST('NaN', 'NSDecimalNumber')",
         "CAST('340282366920938463463374607431768211455', 'NSDecimalNumber')", "(a).b",
+        "CAST('-12000000000000000000000000000000000000000000', 'NSDecimalNumber')",
     ]
 }
 

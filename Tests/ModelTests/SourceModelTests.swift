@@ -27,7 +27,15 @@ struct SourceModelTests {
             ("Float", "1.5", .real(1.5)),
             ("Boolean", "YES", .boolean(true)), ("Boolean", "NO", .boolean(false)),
             ("Decimal", "010.50", .decimal("10.5")), ("Decimal", "-2e3", .decimal("-2000")),
-            ("Decimal", "0.00", .decimal("0")), ("String", "", .string("")), ("URI", "http://x", .uri("http://x")),
+            ("Decimal", "0.00", .decimal("0")), ("Decimal", " 0.0 ", .decimal("0")),
+            ("Decimal", "0,00", .decimal("0")),
+            ("Decimal", "-.5 EUR", .decimal("-0.5")), ("Decimal", "7.e", .decimal("7")),
+            ("Decimal", "2E+2", .decimal("200")),
+            (
+                "Decimal", "1234567890123456789012345678901234567890123.5",
+                .decimal("1234567890123456789012345678901234567890000")
+            ),
+            ("String", "", .string("")), ("URI", "http://x", .uri("http://x")),
             (
                 "UUID", "12345678-1234-1234-1234-1234567890AB",
                 .uuid([0x12, 0x34, 0x56, 0x78, 0x12, 0x34, 0x12, 0x34, 0x12, 0x34, 0x12, 0x34, 0x56, 0x78, 0x90, 0xAB])
@@ -35,6 +43,49 @@ struct SourceModelTests {
         ])
     func defaults(type: String, text: String, expected: Constant) throws {
         #expect(try attribute("attributeType='\(type)' defaultValueString='\(text)'").defaultValue == expected)
+    }
+
+    @Test(
+        "a text that the editor left behind is no default and no bound",
+        arguments: [
+            ("UUID", "0"), ("UUID", "junk"), ("UUID", ""), ("Decimal", "NO"), ("Decimal", ""), ("Decimal", "."),
+            ("Decimal", "e5"), ("Decimal", "1e400"),
+        ])
+    func leftovers(type: String, text: String) throws {
+        let read = try attribute("attributeType='\(type)' defaultValueString='\(text)' minValueString='\(text)'")
+        #expect(read.defaultValue == nil)
+        #expect(read.validations.isEmpty)
+    }
+
+    @Test("a decimal bound is the text's beginning")
+    func decimalBound() throws {
+        let validation = try #require(try attribute("attributeType='Decimal' minValueString='0,50'").validations.first)
+        #expect(validation == (try attribute("attributeType='Decimal' minValueString='0'").validations.first))
+    }
+
+    @Test("a configuration's member without an entity is passed over")
+    func unknownMembers() throws {
+        let model = try read(
+            "<entity name='B'/><configuration name='K'><memberEntity name='Z'/><memberEntity name='B'/></configuration>")
+        #expect(model.configurations == ["K": ["B"]])
+        #expect(try ModelReader.model(cache: ModelCacheWriter.cache(of: model)) == model)
+    }
+
+    @Test("a decimal default with more digits than 128 bits hold is archived")
+    func largeDecimal() throws {
+        let model = try read(
+            "<entity name='E'><attribute name='a' attributeType='Decimal' defaultValueString='-12e40'/></entity>")
+        let zeros = String(repeating: "0", count: 40)
+        #expect(model.entities["E"]?.attributes.first?.defaultValue == .decimal("-12\(zeros)"))
+        #expect(try ModelReader.model(cache: ModelCacheWriter.cache(of: model)) == model)
+    }
+
+    @Test("marks of a merge conflict are named")
+    func mergeConflict() throws {
+        let text = "<model>\n<<<<<<< HEAD\n<entity name='A'/>\n=======\n<entity name='B'/>\n>>>>>>> b\n</model>"
+        let error = try #require(throws: ModelError.self) { try ModelReader.model(source: Array(text.utf8)) }
+        #expect(error.message.contains("merge conflict"))
+        #expect(error.message.contains("line 2"))
     }
 
     @Test("a date's default is its time interval")
@@ -153,7 +204,7 @@ struct SourceModelTests {
             <entity name='B' parentEntity='C'/>
             <entity name='C' parentEntity='B'/>
             <entity name='D'>
-              <attribute name='x' attributeType='Decimal' defaultValueString='many'/>
+              <attribute name='x' attributeType='Decimal'/>
               <attribute name='x' attributeType='String'/>
               <relationship name='r' destinationEntity='Nowhere' deletionRule='Nullify'/>
               <relationship name='s' destinationEntity='D' inverseName='nothing' inverseEntity='D' deletionRule='Maybe'/>
@@ -164,19 +215,18 @@ struct SourceModelTests {
             <entity name='E' parentEntity='D'><attribute name='x' attributeType='String'/></entity>
             <entity name='F'><attribute name='c' attributeType='Composite' composite='Loop'/></entity>
             <composite name='Loop'><attribute name='l' attributeType='Composite' composite='Loop'/></composite>
-            <configuration name='K'><memberEntity name='Z'/></configuration>
+            <configuration/>
             """
         let error = try #require(throws: ModelError.self) { try ModelReader.model(source: source(content), path: "M") }
         #expect(error.code == .inconsistent)
         #expect(error.path == "M")
         let places = error.problems.map { "\($0.entity ?? "")/\($0.property ?? "")/\($0.line ?? 0)" }
         for place in [
-            "A/a/3", "A//3", "B//4", "C//5", "D/x/7", "D/x/8", "D/r/9", "D/s/10", "D/t/11", "D//6", "D//14", "E/x/15",
-            "F/l/17", "//0",
+            "A/a/3", "A//3", "B//4", "C//5", "D/x/8", "D/r/9", "D/s/10", "D/t/11", "D//6", "D//14", "E/x/15", "F/l/17",
+            "//18",
         ] {
             #expect(places.contains(place), "\(place) in \(places)")
         }
-        #expect(error.description.contains("“Z”"))
         #expect(error.description.contains("line 9, D.r: The destination entity “Nowhere” is not in the model."))
     }
 
