@@ -61,6 +61,9 @@ enum CellCoding {
         case (_, .null): return .null
         case (.boolean, .boolean(let value)): return .integer(value ? 1 : 0)
         case (.boolean, .integer(let value)): return .integer(value == 0 ? 0 : 1)
+        // As `-[NSNumber boolValue]`: every number but 0 is true.
+        case (.boolean, .real(let value)): return value.isNaN ? nil : .integer(value == 0 ? 0 : 1)
+        case (.boolean, .decimal(let text)): return Double(text).flatMap { cell(for: .real($0), as: attribute) }
         case (.integer16, .integer(let value)): return Int16(exactly: value).map { .integer(Int64($0)) }
         case (.integer32, .integer(let value)): return Int32(exactly: value).map { .integer(Int64($0)) }
         case (.integer64, .integer(let value)): return .integer(value)

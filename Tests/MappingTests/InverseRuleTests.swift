@@ -71,7 +71,8 @@ struct InverseRuleTests {
             func link(_ name: String, _ inverse: String) -> String {
                 isToMany ? toMany(name, "Thing", inverse: inverse) : toOne(name, "Thing", inverse: inverse)
             }
-            let mapping = try inferred(thing(link("friend", "friend")), thing(link("friend", "of") + link("of", "friend")))
+            let mapping = try inferred(
+                thing(link("friend", "friend")), thing(link("friend", "of"), link("of", "friend")))
             #expect(
                 mapping.links("of", of: "Thing")
                     == LinkSource(entity: "Thing", relationship: "friend", isInverted: true, changesForm: false))

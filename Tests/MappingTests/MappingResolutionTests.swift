@@ -75,12 +75,26 @@ struct MappingResolutionTests {
         "a kind that its entities contradict is a mistake",
         arguments: [
             (EntityMappingKind.add, "Book", "Publication"), (.remove, "Book", "Publication"), (.copy, "Book", nil),
-            (.transform, nil, "Publication"), (.custom, "Book", "Publication"), (.undefined, nil, nil),
+            (.transform, nil, "Publication"), (.custom, nil, nil), (.undefined, nil, nil),
         ] as [(EntityMappingKind, String?, String?)])
     func contradictions(kind: EntityMappingKind, source: String?, destination: String?) throws {
         var mapping = edited(source, destination, name: "X")
         mapping.kind = kind
         #expect(try problems([mapping]).map(\.code) == [.contradiction])
+    }
+
+    @Test(
+        "without a class of its own, a custom mapping has the default policy",
+        arguments: [nil, "NSEntityMigrationPolicy"] as [String?])
+    func defaultPolicy(name: String?) throws {
+        var mappings = [edited("Book", "Publication"), edited(nil, "Author"), edited("Draft", nil)]
+        for index in mappings.indices {
+            mappings[index].kind = .custom
+            mappings[index].policyClassName = name
+        }
+        let resolved = try resolve(mappings, form: .compiled).entityMappings.map(\.mapping)
+        #expect(resolved.map(\.kind) == [.transform, .add, .remove])
+        #expect(resolved.allSatisfy { $0.policyClassName == nil })
     }
 
     @Test("copy and transform are distinguished by the hashes, whatever the file says")
@@ -128,6 +142,38 @@ struct MappingResolutionTests {
                         FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'books', \
                         $source.books)
                         """)))
+    }
+
+    /// The expression for the author's books where the one entity mapping of books is another model's.
+    private func booksThrough(
+        _ own: [EntityMappingDescription], _ others: [[EntityMappingDescription]]
+    ) throws -> Expression? {
+        let models = ([[edited("Author", "Author", [], [automatic("books")])] + own] + others).enumerated().map {
+            MappingModelDescription(name: "M\($0.offset)", form: .editor, entityMappings: $0.element)
+        }
+        let resolved = try models[0].resolved(
+            from: VersionedModel(model: try ModelReader.model(source: Array(Self.source.utf8))),
+            to: VersionedModel(model: try ModelReader.model(source: Array(Self.destination.utf8))), beside: models)
+        return resolved.entityMappings[0].mapping.relationshipMappings[0].expression
+    }
+
+    @Test("a name that several mapping models have doesn't lead to another model's entity mapping")
+    func sharedNames() throws {
+        let book = edited("Book", "Publication", name: "Part")
+        let draft = edited("Draft", "Publication", name: "Part")
+        let named = try Expression(
+            parsing: """
+                FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'Part', $source.books)
+                """)
+        let any = try Expression(
+            parsing: """
+                FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'books', \
+                $source.books)
+                """)
+        #expect(try booksThrough([], [[book]]) == named)
+        #expect(try booksThrough([book], [[draft]]) == named)
+        #expect(try booksThrough([draft], [[book]]) == any)
+        #expect(try booksThrough([], [[book], [draft]]) == any)
     }
 
     @Test("a written expression is kept, and nil leaves the property alone")

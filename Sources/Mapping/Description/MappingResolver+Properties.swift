@@ -119,9 +119,7 @@ extension MappingResolver {
             guard let objects = keyPath(path ?? property.name, property.name) else { return nil }
             if let carrier { return .instances(through: carrier, of: objects) }
             let fitting = carriers.filter { destination.model.isKind($0.destination, of: relationship.destination) }
-            return fitting.count == 1
-                ? .instances(through: fitting[0].name, of: objects)
-                : .instances(ofRelationship: property.name, of: objects)
+            return instances(through: fitting, orOf: property.name, of: objects)
         case .text(let text): return parsed(text, property.name)
         }
     }
@@ -133,9 +131,15 @@ extension MappingResolver {
             source.model.isKind($0.source, of: origin.destination)
                 && destination.model.isKind($0.destination, of: relationship.destination)
         }
-        return fitting.count == 1
-            ? .instances(through: fitting[0].name, of: .source(origin.name))
-            : .instances(ofRelationship: origin.name, of: .source(origin.name))
+        return instances(through: fitting, orOf: origin.name, of: .source(origin.name))
+    }
+
+    private func instances(
+        through fitting: [Carrier], orOf relationship: String, of objects: Expression
+    ) -> Expression {
+        fitting.count == 1 && fitting[0].isNamed
+            ? .instances(through: fitting[0].name, of: objects)
+            : .instances(ofRelationship: relationship, of: objects)
     }
 
     private mutating func sourceEntity(_ entity: String?, _ property: String) -> String? {

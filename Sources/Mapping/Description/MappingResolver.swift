@@ -49,6 +49,9 @@ struct MappingResolver {
         var name: String
         var source: String
         var destination: String
+        /// Whether its name means it in a look-up: a name that several mapping models of the step have means their
+        /// own entity mapping in each, and the first of all in the others.
+        var isNamed: Bool
     }
 
     /// The result is valid only if `problems` stays empty.
@@ -65,10 +68,12 @@ struct MappingResolver {
             }
             mappings.append(framed(mapping))
         }
-        carriers = (mappings + others).compactMap { mapping in
+        let counts = others.reduce(into: [String: Int]()) { $0[$1.name, default: 0] += 1 }
+        carriers = (mappings + others).enumerated().compactMap { place, mapping in
             guard mapping.kind != .remove, let source = mapping.sourceEntity, let target = mapping.destinationEntity
             else { return nil }
-            return Carrier(name: mapping.name, source: source, destination: target)
+            let isNamed = place < mappings.count || !mappingNames.contains(mapping.name) && counts[mapping.name] == 1
+            return Carrier(name: mapping.name, source: source, destination: target, isNamed: isNamed)
         }
         var entityMappings: [ResolvedEntityMapping] = []
         for var mapping in mappings {
@@ -93,10 +98,15 @@ struct MappingResolver {
 
     // MARK: - Entities and kinds
 
+    /// Core Data's own policy, which every mapping without one has.
+    private static let defaultPolicy = "NSEntityMigrationPolicy"
+
     /// The mapping with its entities checked, its hashes and its kind.
     private mutating func framed(_ mapping: EntityMappingDescription) -> EntityMappingDescription {
         var result = mapping
-        if let policy = mapping.policyClassName, policy.isEmpty { result.policyClassName = nil }
+        if let policy = mapping.policyClassName, policy.isEmpty || policy == Self.defaultPolicy {
+            result.policyClassName = nil
+        }
         result.sourceHash = hash(mapping.sourceEntity, mapping.sourceHash, in: source, "source")
         result.destinationHash = hash(
             mapping.destinationEntity, mapping.destinationHash, in: destination, "destination")
@@ -136,14 +146,10 @@ struct MappingResolver {
         }
         let byHash: EntityMappingKind = mapping.sourceHash == mapping.destinationHash ? .copy : .transform
         switch mapping.kind {
-        case .undefined:
+        // Without a policy's class, a custom mapping has the default policy, which does what the entities say.
+        case .undefined, .custom:
             if mapping.policyClassName != nil { return .custom }
             return ends == (true, true) ? byHash : ends.0 ? .remove : .add
-        case .custom:
-            if mapping.policyClassName == nil {
-                report(.contradiction, "It is a custom mapping without a policy; name the policy's class.")
-            }
-            return .custom
         case .add:
             if ends != (false, true) {
                 report(.contradiction, "It adds an entity, so it has a destination entity and no source entity.")

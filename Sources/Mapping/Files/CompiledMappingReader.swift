@@ -49,6 +49,7 @@ struct CompiledMappingReader {
             mapping.destinationHash = try hash("NSDestinationEntityVersionHash", of: reference)
             mapping.sourceExpression = try expression("NSSourceExpression", of: reference)
             mapping.policyClassName = try text("NSEntityMigrationPolicyClassName", of: reference)
+            if let notice = mapping.noticeOfMissingPolicy { notices.append(notice) }
             mapping.userInfo = try values.userInfo(archive, field("NSUserInfo", of: reference))
             mapping.attributeMappings = try propertyMappings("NSAttributeMappings", of: reference)
             mapping.relationshipMappings = try propertyMappings("NSRelationshipMappings", of: reference)

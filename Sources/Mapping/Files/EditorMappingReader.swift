@@ -85,7 +85,13 @@ package struct EditorMappingReader {
                 mapping.sourceExpression = try values.expression(archived: bytes)
             }
             mapping.filter = object.text("sourcefilterpredicatestring")
+            if mapping.sourceExpression != nil, mapping.filter != nil {
+                notices.append(
+                    "The entity mapping “\(name)” (line \(object.line)) has a source expression and a filter; the "
+                        + "expression is used.")
+            }
             mapping.policyClassName = object.text("migrationpolicyclassname")
+            if let notice = mapping.noticeOfMissingPolicy { notices.append(notice) }
             if let bytes = try object.data("userinfodata") { mapping.userInfo = try values.userInfo(archived: bytes) }
             for property in try targets("attributemappings", of: object, Self.attributeMapping) {
                 mapping.attributeMappings.append(try propertyMapping(property))
@@ -166,6 +172,14 @@ package struct EditorMappingReader {
             notices.append(
                 "The \(object.type) in line \(object.line) has “\(name)”, which isn't known and is ignored.")
         }
+    }
+}
+
+extension EntityMappingDescription {
+    /// nil unless it is a custom mapping without a policy's class.
+    var noticeOfMissingPolicy: String? {
+        guard kind == .custom, policyClassName == nil else { return nil }
+        return "The custom entity mapping “\(name)” names no policy class, so the default policy is used."
     }
 }
 
