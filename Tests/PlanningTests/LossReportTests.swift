@@ -90,7 +90,8 @@ struct LossReportTests {
     func narrowedAbove() throws {
         func version(_ owner: String, _ links: String) -> String {
             model(
-                entity("Item", owner == "Item" ? links : ""), entity("Book", parent: "Item", owner == "Book" ? links : ""),
+                entity("Item", owner == "Item" ? links : ""),
+                entity("Book", parent: "Item", owner == "Book" ? links : ""),
                 entity("Shelf", toMany("items", owner, inverse: "shelves")))
         }
         let many = toMany("shelves", "Shelf", inverse: "items", ordered: true)

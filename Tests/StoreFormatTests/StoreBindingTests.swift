@@ -83,9 +83,8 @@ import Testing
     func otherEntities() throws {
         let lacking = try bind("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 2").problems
         #expect(lacking.contains { "\($0)".contains("it numbers 1 entities, but the model has 2: it lacks Book;") })
-        let cut = try bind(
-            "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 2",
-            entities: TestModels.library + "<configuration name=\"Cloud\"><memberEntity name=\"Author\"/></configuration>")
+        let cloud = "<configuration name=\"Cloud\"><memberEntity name=\"Author\"/></configuration>"
+        let cut = try bind("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 2", entities: TestModels.library + cloud)
         #expect(cut.problems.contains { "\($0)".contains("the entities of the configuration “Cloud” only") })
     }
 
