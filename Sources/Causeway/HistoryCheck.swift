@@ -10,11 +10,13 @@ struct HistoryCheck {
     let library: MappingLibrary
     private let hops: [MappingHop]
     private let verdicts: [MappingVerdict]
+    private let jumps: [MappingJump]
 
     init(history: ModelHistory, library: MappingLibrary) {
         (self.history, self.library) = (history, library)
         hops = history.hops
         verdicts = library.verdicts(hops, in: history)
+        jumps = library.jumps(in: history)
     }
 
     /// Steps that can be neither inferred nor mapped, and those for which two mapping models do the same.
@@ -25,6 +27,7 @@ struct HistoryCheck {
                 if case .fits(let positions) = verdict { positions.contains(index) } else { false }
             }.map(\.0)
             if fitting.isEmpty {
+                if isLeftOut(hop) { continue }
                 if let problem = inference(hop) { problems.append(problem) }
             } else {
                 problems += fitting.compactMap { mistakes(of: $0, in: hop, beside: fitting.map(\.description)) }
@@ -34,22 +37,45 @@ struct HistoryCheck {
             + library.conflicts(for: hops, in: history).map { ModelsCheck.Problem(kind: .step, message: $0) }
     }
 
-    /// Mapping models that fit no two versions, or can't be read.
+    /// No store takes a step from a version that no other leads to, if a mapping model takes its stores to the current
+    /// version at once.
+    private func isLeftOut(_ hop: MappingHop) -> Bool {
+        guard let from = hop.from.name, jumps.contains(where: { $0.from == from && $0.isTaken(in: history) }) else {
+            return false
+        }
+        return !history.graph.versions.contains { history.graph.next(after: $0) == from }
+    }
+
+    /// Mapping models that fit no step or several, or can't be read.
     func mappingModels() -> [ModelsCheck.Problem] {
         var problems: [ModelsCheck.Problem] = []
         for (entry, verdict) in zip(library.entries, verdicts) {
-            guard case .differs(_, let nearest, let sentences) = verdict else { continue }
-            let compared = nearest.isEmpty ? "" : "; compared with \(nearest):"
-            problems.append(
-                ModelsCheck.Problem(
-                    kind: .mappingModel, message: "the mapping model \(entry.title) fits no step\(compared)",
-                    details: sentences, file: Self.file(of: entry)))
+            var problem = ModelsCheck.Problem(kind: .mappingModel, message: "", file: Self.file(of: entry))
+            switch verdict {
+            case .differs(_, let nearest, let sentences):
+                let compared = nearest.isEmpty ? "" : "; compared with \(nearest):"
+                problem.message = "the mapping model \(entry.title) fits no step\(compared)"
+                problem.details = sentences
+            case .ambiguous(_, let steps):
+                problem.message = "the mapping model \(entry.title) can't be used: \(entry.ambiguity(of: steps))"
+            case .fits, .elsewhere, .ofAnotherModel: continue
+            }
+            problems.append(problem)
         }
         return problems
             + library.unread.map { unread in
                 ModelsCheck.Problem(
                     kind: .mappingModel, message: "the mapping model \(unread.path) can't be used",
                     details: [unread.reason], file: unread.path)
+            }
+    }
+
+    /// Mapping models that lead over versions, and those of other models.
+    func notices() -> [String] {
+        library.notices + jumps.map { $0.notice(in: history) }
+            + zip(library.entries, verdicts).compactMap { entry, verdict in
+                guard case .ofAnotherModel(let other) = verdict else { return nil }
+                return "the mapping model \(entry.title) is for another model, \(other.bundle)"
             }
     }
 

@@ -14,8 +14,9 @@ public struct MigrationOptions: Hashable, Sendable {
     public var target: String?
     /// Which version follows which, where it isn't the next in order: jumps, and detours around a broken version.
     public var next: [String: String] = [:]
-    /// Paths of mapping models (`.xcmappingmodel`, `.cdm`), each for a step of the path. Those beside the models or in
-    /// their bundle are found without being named; of two that do the same, the one named here counts.
+    /// Paths of mapping models (`.xcmappingmodel`, `.cdm`), each for a step of the path. Those beside the models, in
+    /// their bundle or in folders below are found without being named; of two that do the same, the one named here
+    /// counts.
     public var mappingModels: [String] = []
     /// Infers a step although a mapping model that was found says that it is for this step, and doesn't match.
     /// Otherwise that is an error, because inference would lose what the mapping model was made to keep.

@@ -40,6 +40,7 @@ extension ModelsCheck {
             problems: comparison.problems, notices: history.notices + comparison.notices)
         let steps = HistoryCheck(history: history, library: library)
         problems += steps.steps() + steps.mappingModels()
+        notices += steps.notices()
         for store in stores {
             var options = MigrationOptions()
             (options.next, options.mappingModels) = (next, mappingModels)

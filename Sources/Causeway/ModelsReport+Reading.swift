@@ -70,6 +70,7 @@ extension ModelsReport {
         }
         self.init(history)
         mappings = Self.mappings(in: library, history)
+        notices += library.notices + library.jumps(in: history).map { $0.notice(in: history) }
         // A migration takes the mapping models that fit, even where it could infer the step.
         for index in steps.indices where !steps[index].isEqual && steps[index].error == nil {
             if let changes = Self.changes(of: steps[index], in: library, history) { steps[index].changes = changes }
@@ -194,6 +195,8 @@ extension ModelsReport.Mapping {
         case .fits(let positions):
             fits = positions.map { Edge(from: hops[$0].from.name ?? "", to: hops[$0].to.name ?? "") }
         case .elsewhere(let from, let to): fits = [Edge(from: from, to: to)]
+        case .ofAnotherModel(let other): differences = ["it is for another model, \(other.bundle)"]
+        case .ambiguous(_, let steps): differences = [entry.ambiguity(of: steps)]
         case .differs(_, let nearest, let sentences):
             self.nearest = nearest.isEmpty ? nil : nearest
             differences = sentences
@@ -208,14 +211,6 @@ extension ModelsReport.Mapping {
 }
 
 extension ModelHistory {
-    /// Every step from a version to the one that follows it, both of which can be read.
-    var hops: [MappingHop] {
-        graph.versions.compactMap { name -> MappingHop? in
-            guard let from = versioned(name), let to = graph.next(after: name).flatMap(versioned) else { return nil }
-            return MappingHop(from: from, to: to)
-        }
-    }
-
     fileprivate func versioned(_ name: String) -> VersionedModel? {
         versions.first { $0.name == name }.map { VersionedModel(name: $0.name, model: $0.model, hashes: $0.hashes) }
     }

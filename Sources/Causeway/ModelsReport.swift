@@ -99,7 +99,7 @@ public struct ModelsReport: Hashable, Codable, Sendable {
             case code
             /// Named by the caller.
             case given
-            /// Found beside the models or in their bundle.
+            /// Found beside the models, in their bundle or in a folder below.
             case found
         }
 

@@ -94,26 +94,27 @@ package struct PreparedMigration: Sendable {
             return
         }
         let line = try Self.line(from: origin, to: target, staged, history, doubt)
-        path = line.map(\.name)
         let chain = try StepChain(request, line: line, staged: staged?.runs, history: history)
+        path = chain.line.map(\.name)
         let (runs, notices) = try MirroredStore.explaining(store) { () throws(EngineError) in try chain.runs() }
         if origin.isFromCache, case .inferred(let mapping, _)? = runs.first?.content {
             try Self.refuseForeignModels(mapping, store, history, target: target)
         }
         let binding = try Self.bind(store, model: origin.model)
-        let mirrored = try MirroredStore(request, store, binding, runs)
         let pages = PageReading(request, store)
-        let planned = try ChainPlanner(
-            store: store, history: history, binding: binding, names: names, frameworkVersion: framework,
-            keepsNames: isCurrent, code: CodeCatalog(request.code), pages: pages, mirror: mirrored
-        ).plan(runs, to: target)
+        let planned = try chain.explaining { () throws(EngineError) in
+            try ChainPlanner(
+                store: store, history: history, binding: binding, names: names, frameworkVersion: framework,
+                keepsNames: isCurrent, code: CodeCatalog(request.code), pages: pages,
+                mirror: MirroredStore(request, store, binding, runs)
+            ).plan(runs, to: target)
+        }
         warnings += notices + planned.warnings + (planned.mirror?.warnings ?? [])
         if origin.isFromCache {
             warnings.append("the store's version isn't among the models; it was taken from the store's own cache")
         }
-        (steps, mirror) = (planned.steps, planned.mirror?.report)
+        (steps, mirror, handlers) = (planned.steps, planned.mirror?.report, runs.map(\.handlers))
         sharedBytes = planned.steps.first.map { pages.sharedBytes(of: $0) } ?? 0
-        handlers = runs.map(\.handlers)
         fusion = try StepFusion(steps, handlers, request)
         self.warnings = warnings
         (rows, objectRows) = try Self.counts(steps, in: store, counted)

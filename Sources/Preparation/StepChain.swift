@@ -28,6 +28,7 @@ struct StepChain {
         var handlers: [StageHandler] = []
     }
 
+    /// The versions to go through: those between may be left out for a mapping model.
     let line: [ModelHistory.Version]
     /// The stores to make where the migration is staged; nil: one for each step of the line.
     let staged: [StagedPath.Run]?
@@ -36,15 +37,20 @@ struct StepChain {
     let fuses: Bool
     /// Whether bad rows are left out.
     let leavesRowsOut: Bool
+    /// About mapping models that lead over versions.
+    private let notices: [String]
+    private let isShortened: Bool
 
     init(
         _ request: MigrationRequest, line: [ModelHistory.Version], staged: [StagedPath.Run]?, history: ModelHistory
     ) throws(EngineError) {
-        self.line = line
         self.staged = staged
         library = try MappingLibrary(
             given: request.mappings, besideModels: request.models, code: request.code,
             infersDespiteMismatch: request.infersDespiteMismatch)
+        // Stages say themselves which versions they go through.
+        (self.line, notices) = staged == nil ? library.shortened(line, in: history) : (line, [])
+        isShortened = self.line.count < line.count
         self.history = history
         fuses = request.fusesSteps
         leavesRowsOut = request.badRows == .quarantine
@@ -88,7 +94,19 @@ struct StepChain {
         guard refusals.isEmpty else {
             throw EngineError(.plan, "the mapping can't be inferred or used", details: refusals, remedy: remedy)
         }
-        return (runs, selection.warnings)
+        return (runs, notices + selection.warnings)
+    }
+
+    /// Adds to a refusal that a mapping model left out the versions in between, and how to go through them.
+    func explaining<Value>(_ body: () throws(EngineError) -> Value) throws(EngineError) -> Value {
+        do throws(EngineError) {
+            return try body()
+        } catch {
+            guard error.kind == .plan, isShortened else { throw error }
+            var error = error
+            error.details += notices
+            throw error
+        }
     }
 
     /// The way from the store's own version to a step.

@@ -55,6 +55,33 @@ struct ModelFolder {
         return folder.path(name + ".xcdatamodel")
     }
 
+    /// Writes a mapping model of one entity's name, as Xcode's editor saves it for these two versions.
+    func mappingModel(_ name: String, from source: String, to destination: String, entity: String) throws {
+        try write(
+            """
+            <?xml version="1.0" standalone="yes"?>
+            <database>
+                <object type="XDDEVATTRIBUTEMAPPING" id="z3">
+                    <attribute name="name" type="string">name</attribute>
+                    <relationship name="entitymapping" type="1/1" destination="XDDEVENTITYMAPPING" idrefs="z2"/>
+                </object>
+                <object type="XDDEVENTITYMAPPING" id="z2">
+                    <attribute name="sourcename" type="string">\(entity)</attribute>
+                    <attribute name="destinationname" type="string">\(entity)</attribute>
+                    <attribute name="mappingtypename" type="string">Undefined</attribute>
+                    <attribute name="mappingnumber" type="int16">1</attribute>
+                    <relationship name="mappingmodel" type="1/1" destination="XDDEVMAPPINGMODEL" idrefs="z1"/>
+                    <relationship name="attributemappings" type="0/0" destination="XDDEVATTRIBUTEMAPPING" idrefs="z3"/>
+                </object>
+                <object type="XDDEVMAPPINGMODEL" id="z1">
+                    <attribute name="sourcemodelpath" type="string">\(source).xcdatamodel</attribute>
+                    <attribute name="destinationmodelpath" type="string">\(destination).xcdatamodel</attribute>
+                    <relationship name="entitymappings" type="0/0" destination="XDDEVENTITYMAPPING" idrefs="z2"/>
+                </object>
+            </database>
+            """, to: "\(name).xcmappingmodel/xcmapping.xml")
+    }
+
     func write(_ text: String, to name: String) throws {
         let file = folder.url.appendingPathComponent(name)
         try FileManager.default.createDirectory(

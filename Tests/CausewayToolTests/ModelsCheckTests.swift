@@ -220,6 +220,31 @@ struct ModelsCheckTests {
         #expect(run.output.contains("\"V1\" has shipped and is called \"V0\" now"))
     }
 
+    @Test("a mapping model of another model, and one that leads over a version, are notices; an ambiguous one fails")
+    func mappingModels() throws {
+        let models = try Self.recorded()
+        // V1 → V2 can't be inferred, and no store takes that step.
+        try models.bundle("App", [("V2", [Self.odd, Self.shelf]), ("V3", [Self.shelf])], current: "V3")
+        try models.bundle("Other", [("Other", [Self.shelf]), ("Other 2", [Self.shelf])])
+        try models.mappingModel(
+            "Migrations/Other", from: "Other.xcdatamodeld/Other", to: "Other.xcdatamodeld/Other 2", entity: "Shelf")
+        try models.mappingModel(
+            "Migrations/Jump", from: "App.xcdatamodeld/V1", to: "App.xcdatamodeld/V3", entity: "Shelf")
+        _ = try Self.check(models, "--record", "--force")
+        let run = try Self.check(models)
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        #expect(run.output.contains("takes stores of \"V1\" to \"V3\" at once"))
+        #expect(run.output.contains("is for another model, Other"))
+        let list = try models.run("models", "App.xcdatamodeld", "--mappings")
+        #expect(list.output.contains("Other.xcmappingmodel: fits no step:\n    - it is for another model, Other\n"))
+        #expect(list.output.contains("takes stores of \"V1\" to \"V3\" at once"))
+        try models.mappingModel(
+            "Migrations/Old", from: "App.xcdatamodeld/A", to: "App.xcdatamodeld/B", entity: "Shelf")
+        let failing = try Self.check(models)
+        #expect(failing.status == 3)
+        #expect(failing.output.contains("it fits several steps (V1 → V2, V2 → V3)"))
+    }
+
     @Test(
         "options that belong together are asked for",
         arguments: [

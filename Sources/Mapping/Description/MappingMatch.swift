@@ -10,8 +10,9 @@ extension MappingModelDescription {
     ///
     /// A compiled one fits when every entity it names has the hash it was compiled for. One of Xcode's editor or of
     /// Swift has no hashes: it fits when all entities and properties that it names exist. Where an `.xcmappingmodel`
-    /// records the model it was made for, that decides between versions of `history`; a recorded name that the history
-    /// doesn't have (renamed since) is ignored.
+    /// records the model it was made for, that decides between versions of `history`. A recorded name that the history
+    /// doesn't have (renamed or removed since) is ignored: the content alone decides, which may fit several steps
+    /// (`recordsVersions`).
     package func match(
         from source: VersionedModel, to destination: VersionedModel, history: Set<String> = []
     ) -> MappingMatch {
@@ -22,6 +23,17 @@ extension MappingModelDescription {
             sentences += error.problems.filter { $0.concernsVersion }.map(\.description)
         }
         return sentences.isEmpty ? .fits : .differs(sentences)
+    }
+
+    /// Whether an `.xcmappingmodel` names both of its versions among those of `history`.
+    package func recordsVersions(of history: Set<String>) -> Bool {
+        guard let source = sourceModel?.name, let destination = destinationModel?.name else { return false }
+        return history.contains(source) && history.contains(destination)
+    }
+
+    /// Whether it is for these two versions by more than its content: by its hashes, or by the names that it records.
+    package func isMade(from source: String, to destination: String) -> Bool {
+        form != .editor || (sourceModel?.name == source && destinationModel?.name == destination)
     }
 
     private func recordedDifferences(

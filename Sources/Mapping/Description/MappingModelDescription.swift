@@ -49,12 +49,25 @@ package struct RecordedModel: Hashable, Sendable {
     /// Apple's compiler needs it.
     package var editorArchive: [UInt8]?
 
+    package init(path: String?, editorArchive: [UInt8]? = nil) {
+        self.path = path
+        self.editorArchive = editorArchive
+    }
+
     /// The version's name: the path's last part without its extension.
     package var name: String? {
         guard let last = path?.split(separator: "/").last else { return nil }
         guard let dot = last.lastIndex(of: "."), dot != last.startIndex else { return String(last) }
         return String(last[..<dot])
     }
+
+    /// The name of the bundle that the version was in, without extension; nil where the path names none.
+    package var bundle: String? {
+        let folder = path?.split(separator: "/").last { Self.bundleExtensions.contains(where: $0.hasSuffix) }
+        return folder.flatMap { name in name.lastIndex(of: ".").map { String(name[..<$0]) } }
+    }
+
+    private static let bundleExtensions = [".xcdatamodeld", ".momd"]
 }
 
 /// `NSEntityMappingType`; the raw values are Core Data's.

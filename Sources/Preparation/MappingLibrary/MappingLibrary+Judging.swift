@@ -14,17 +14,36 @@ package struct MappingHop: Hashable, Sendable {
 
     /// `v2 → v3`
     package var title: String { "\(from.name ?? "?") → \(to.name ?? "?")" }
+
+    /// Whether the hashes differ: a store needs the step.
+    fileprivate var isChange: Bool { from.hashes.entities != to.hashes.entities }
 }
 
 /// What one mapping model is for.
 package enum MappingVerdict: Hashable, Sendable {
     /// Positions of the hops that it fits.
     case fits([Int])
+    /// It fits several steps, of which `hops` are asked for, and is for one of them: its file names the versions of
+    /// none.
+    case ambiguous(hops: [Int], steps: [String])
+    /// It was made for the versions of another bundle. `hops` have the same entities and properties; `isBeside` where
+    /// that bundle is known.
+    case ofAnotherModel(OtherModel)
     /// None of the hops, but another pair of versions.
     case elsewhere(from: String, to: String)
     /// No pair of versions. `meant` is the hop that it claims to be for; `nearest` names the versions that the
     /// sentences are about.
     case differs(meant: Int?, nearest: String, sentences: [String])
+}
+
+/// The model that a mapping model was made for, where it isn't the one that was read.
+package struct OtherModel: Hashable, Sendable {
+    /// As it was recorded, without extension.
+    package var bundle: String
+    /// Whether the bundle was seen.
+    var isPresent: Bool
+    /// Positions of the hops that have the same entities and properties.
+    var hops: [Int]
 }
 
 extension MappingLibrary {
@@ -35,7 +54,7 @@ extension MappingLibrary {
     ///   - history: all versions, to distinguish a mapping model of another step from one that matches nothing.
     /// - Returns: a verdict for each of `entries`.
     package func verdicts(_ hops: [MappingHop], in history: ModelHistory) -> [MappingVerdict] {
-        let judge = MappingJudge(hops, history)
+        let judge = MappingJudge(hops, history, bundles)
         return entries.map { judge.verdict($0) }
     }
 }
@@ -46,18 +65,26 @@ private struct MappingJudge {
     private let versions: [VersionedModel]
     /// Of all versions, also unreadable ones: a mapping model for such a version isn't for another one.
     private let names: Set<String>
+    private let bundles: ModelBundles
+    /// Steps of the history that aren't asked for.
+    private let otherSteps: [MappingHop]
 
-    init(_ hops: [MappingHop], _ history: ModelHistory) {
+    init(_ hops: [MappingHop], _ history: ModelHistory, _ bundles: ModelBundles) {
         names = Set(history.graph.versions)
         versions = history.versions.map(\.versioned)
-        self.hops = hops
+        let titles = Set(hops.map(\.title))
+        otherSteps = history.hops.filter { !titles.contains($0.title) }
+        (self.hops, self.bundles) = (hops, bundles)
     }
 
     func verdict(_ entry: MappingLibrary.Entry) -> MappingVerdict {
         if case .code(let from, let to) = entry.origin { return verdict(from: from, to: to) }
         let mapping = entry.description
         let fitting = hops.indices.filter { sentences(mapping, hops[$0]).isEmpty }
-        if !fitting.isEmpty { return .fits(fitting) }
+        if let other = otherBundle(of: entry) {
+            return .ofAnotherModel(OtherModel(bundle: other.name, isPresent: other.isPresent, hops: fitting))
+        }
+        if !fitting.isEmpty { return choice(of: fitting, entry) }
         if let from = mapping.sourceModel?.name, let to = mapping.destinationModel?.name, names.contains(from),
             names.contains(to)
         {
@@ -72,6 +99,40 @@ private struct MappingJudge {
             }
         }
         return nearest(mapping)
+    }
+
+    /// Which of the hops it is for whose entities and properties it has. Where neither hashes nor names decide, a step
+    /// outside the path may be the one that is meant, unless the user gave the mapping model for this path. A step that
+    /// changes nothing isn't meant.
+    private func choice(of fitting: [Int], _ entry: MappingLibrary.Entry) -> MappingVerdict {
+        let mapping = entry.description
+        guard mapping.form == .editor, !mapping.recordsVersions(of: names) else { return .fits(fitting) }
+        let changing = fitting.filter { hops[$0].isChange }
+        let others =
+            entry.origin == .found ? otherSteps.filter { $0.isChange && sentences(mapping, $0).isEmpty } : []
+        let steps = (changing.map { hops[$0] } + others).map(\.title)
+        return steps.count > 1 ? .ambiguous(hops: fitting, steps: steps) : .fits(changing.isEmpty ? fitting : changing)
+    }
+
+    /// The bundle that a found mapping model was made for, if that isn't the one that was read. A bundle may have been
+    /// renamed: then no bundle has the recorded name, and the versions are those of this history.
+    private func otherBundle(of entry: MappingLibrary.Entry) -> (name: String, isPresent: Bool)? {
+        let mapping = entry.description
+        let recorded = [mapping.sourceModel, mapping.destinationModel].compactMap { $0?.bundle }
+        guard entry.origin == .found, let name = recorded.first else { return nil }
+        let present = bundles.others.filter { $0.name == name.lowercased() }
+        if recorded.contains(where: { bundles.own.contains($0.lowercased()) }) {
+            // One of the same name that is nearer: both are in a folder beside the models.
+            let isNearer = present.contains { $0.branch != nil && $0.branch == entry.place.branch }
+            return isNearer ? (name, true) : nil
+        }
+        let versions = [mapping.sourceModel, mapping.destinationModel].compactMap { $0?.name }
+        guard !bundles.own.isEmpty else {
+            // Single models, taken out of a bundle whose name isn't known.
+            return versions.contains(where: names.contains) ? nil : (name, !present.isEmpty)
+        }
+        guard present.isEmpty, mapping.recordsVersions(of: names) else { return (name, !present.isEmpty) }
+        return nil
     }
 
     /// For a mapping model in Swift: its step is given, whatever its content; the planner reports its mistakes.
@@ -146,5 +207,26 @@ private struct MappingJudge {
         guard let entity else { return true }
         guard let actual = version.hashes.entities[entity] else { return false }
         return hash == nil || hash == actual
+    }
+}
+
+extension ModelHistory {
+    /// Every step from a version to the one that follows it, both of which can be read.
+    package var hops: [MappingHop] {
+        graph.versions.compactMap { name in graph.next(after: name).flatMap { hop(from: name, to: $0) } }
+    }
+
+    /// The steps between two versions; nil where no path leads there, or a version on it can't be read.
+    func hops(from start: String, to end: String) -> [MappingHop]? {
+        guard let path = try? graph.path(from: start, to: end) else { return nil }
+        let hops = zip(path, path.dropFirst()).compactMap { hop(from: $0, to: $1) }
+        return hops.count + 1 == path.count ? hops : nil
+    }
+
+    private func hop(from: String, to: String) -> MappingHop? {
+        guard let source = versions.first(where: { $0.name == from }),
+            let destination = versions.first(where: { $0.name == to })
+        else { return nil }
+        return MappingHop(from: source.versioned, to: destination.versioned)
     }
 }

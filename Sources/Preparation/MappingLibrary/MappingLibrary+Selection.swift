@@ -1,4 +1,5 @@
 package import CausewayMapping
+import CausewayPlatform
 package import CausewayStores
 
 /// The mapping models of every hop of a path.
@@ -13,11 +14,12 @@ extension MappingLibrary {
     /// Chooses the mapping models of a path's steps.
     ///
     /// Several that fit one step run one after another, unless two of them carry the same source entity over to the
-    /// same destination entity: rows would be made twice. If one of the two was given or written in Swift, it is used,
-    /// and the found one is skipped with a warning; two equal ones (an `.xcmappingmodel` beside its `.cdm`) are one.
+    /// same destination entity: rows would be made twice. If one of the two was given or written in Swift, or lies
+    /// nearer to the models, it is used, and the other one is skipped with a warning; two equal ones (an
+    /// `.xcmappingmodel` beside its `.cdm`) are one.
     ///
     /// A mapping model that exists and doesn't match is never skipped silently. A given one is an error. A found one is
-    /// an error if it claims a step that would be inferred instead, else a warning.
+    /// an error if it claims a step that would be inferred instead, or may be for it, else a warning.
     ///
     /// - Parameters:
     ///   - hops: the path's steps.
@@ -26,7 +28,7 @@ extension MappingLibrary {
     /// - Throws: `.plan` with every reason at once.
     package func selection(for hops: [MappingHop], in history: ModelHistory) throws(EngineError) -> MappingSelection {
         let verdicts = verdicts(hops, in: history)
-        var selection = MappingSelection(models: [], warnings: unread.map { "mapping model \($0.path): \($0.reason)" })
+        var selection = MappingSelection(models: [], warnings: notices)
         var choosing = Choosing()
         for (index, hop) in hops.enumerated() {
             let candidates = zip(entries, verdicts).filter { _, verdict in
@@ -36,6 +38,15 @@ extension MappingLibrary {
         }
         selection.warnings += choosing.warnings
         var problems = choosing.conflicts
+        for file in unread {
+            let inferred = zip(hops, selection.models).filter { $0.1.isEmpty }.map(\.0)
+            let sentence = file.complaint(inferred: !inferred.isEmpty)
+            if !infersDespiteMismatch, inferred.contains(where: file.isNamed) {
+                problems.append(sentence)
+            } else {
+                selection.warnings.append(sentence)
+            }
+        }
         for (entry, verdict) in zip(entries, verdicts) {
             guard let sentence = Self.complaint(entry, verdict, hops) else { continue }
             if isError(entry, verdict, selection) {
@@ -80,10 +91,21 @@ extension MappingLibrary {
     private static func complaint(_ entry: Entry, _ verdict: MappingVerdict, _ hops: [MappingHop]) -> String? {
         switch verdict {
         case .fits: return nil
+        case .ambiguous(_, let steps):
+            let advice = "end the path at its step with --to" + (entry.origin == .found ? ", and give --mapping" : "")
+            return "mapping model \(entry.title) isn't used: \(entry.ambiguity(of: steps)); \(advice)"
+        case .ofAnotherModel(let other):
+            // Of a bundle that is there, it needs no word unless it would do for this one too.
+            guard !other.isPresent || !other.hops.isEmpty else { return nil }
+            return "mapping model \(entry.title) is for another model, \(other.bundle), and isn't used"
         case .elsewhere(let from, let to):
             // Mapping models found for other steps, or registered for all of a team's versions, aren't mistakes.
             guard entry.origin == .given else { return nil }
-            return "mapping model \(entry.title) is for \(from) → \(to), which isn't on the path \(title(of: hops))"
+            let names = ([hops.first?.from] + hops.map(\.to)).map { $0?.name }
+            let advice = names.contains(from) && names.contains(to) ? "; --next \"\(from)=\(to)\" uses it" : ""
+            return """
+                mapping model \(entry.title) is for \(from) → \(to), which isn't on the path \(title(of: hops))\(advice)
+                """
         case .differs(_, let nearest, let sentences):
             let place = nearest.isEmpty ? "" : " \(nearest)"
             return "mapping model \(entry.title) exists but doesn't match\(place): \(sentences.joined(separator: "; "))"
@@ -92,8 +114,46 @@ extension MappingLibrary {
 
     private func isError(_ entry: Entry, _ verdict: MappingVerdict, _ selection: MappingSelection) -> Bool {
         guard entry.origin == .found else { return true }
-        guard case .differs(let meant?, _, _) = verdict, !infersDespiteMismatch else { return false }
-        return selection.models[meant].isEmpty
+        let meant: [Int] =
+            switch verdict {
+            case .differs(let meant?, _, _): [meant]
+            case .ambiguous(let hops, _): hops
+            default: []
+            }
+        return !infersDespiteMismatch && meant.contains { selection.models[$0].isEmpty }
+    }
+}
+
+extension MappingLibrary.Entry {
+    /// Steps that a message names.
+    private static let maximumSteps = 3
+
+    /// Why it can't be told which of these steps it is for.
+    package func ambiguity(of steps: [String]) -> String {
+        let more = steps.count > Self.maximumSteps ? ", …" : ""
+        let names = [description.sourceModel, description.destinationModel].compactMap { $0?.name.map { "“\($0)”" } }
+        let made = names.isEmpty ? "" : "; it was made for \(names.joined(separator: " → "))"
+        return """
+            it fits several steps (\(steps.prefix(Self.maximumSteps).joined(separator: ", "))\(more)) and doesn't say \
+            which it is for\(made)
+            """
+    }
+}
+
+extension MappingLibrary.Unread {
+    /// The warning about it; `inferred` where a step has no mapping model.
+    fileprivate func complaint(inferred: Bool) -> String {
+        let loss = isDamaged && inferred ? "a step that is inferred instead may need it, and it can't be read: " : ""
+        return "mapping model \(path): \(loss)\(reason)"
+    }
+
+    /// Whether its file is named for the step: `v1-v2`, `App_to_App2`.
+    fileprivate func isNamed(for hop: MappingHop) -> Bool {
+        func plain(_ name: some StringProtocol) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
+        guard isDamaged, let from = hop.from.name.map(plain), let to = hop.to.name.map(plain) else { return false }
+        let file = Paths.name(of: path)
+        let name = plain(file.prefix(upTo: file.lastIndex(of: ".") ?? file.endIndex))
+        return [from + to, "\(from)to\(to)"].contains(name)
     }
 }
 
@@ -119,7 +179,7 @@ private struct Choosing {
             }
             // The editor's file and the one that Xcode compiled from it may be side by side.
             if rival.resolved?.entityMappings == choice.resolved?.entityMappings { continue }
-            if entry.origin == .found, rival.entry.origin != .found {
+            if entry.origin == .found, rival.entry.origin != .found || rival.entry.place.depth < entry.place.depth {
                 warnings.append(
                     "mapping model \(entry.title) fits \(hop.title) too and isn't used: \(rival.entry.title) is")
             } else {

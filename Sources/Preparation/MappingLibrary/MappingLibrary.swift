@@ -12,13 +12,15 @@ package struct MappingLibrary: Sendable {
         case code(from: String, to: String)
         /// Named by the user.
         case given
-        /// Found beside the models, or inside their bundle.
+        /// Found beside the models, inside their bundle, or in a folder below.
         case found
     }
 
     package struct Entry: Hashable, Sendable {
         package var origin: Origin
         package var description: MappingModelDescription
+        /// Where a found one lies.
+        var place = MappingPlace()
 
         /// For messages: the path, or the name of one that is written in Swift.
         package var title: String { description.path ?? "“\(description.name)” (Swift)" }
@@ -28,22 +30,28 @@ package struct MappingLibrary: Sendable {
     package struct Unread: Hashable, Sendable {
         package var path: String
         package var reason: String
+        /// Whether it was opened and can't be understood, so that nobody knows its step.
+        var isDamaged = false
     }
 
-    /// In the order in which they run where several fit a step: Swift, then those given, then those found by file name.
+    /// In the order in which they run where several fit a step: Swift, then those given, then those found: the nearest
+    /// first, by file name.
     package let entries: [Entry]
     package let unread: [Unread]
+    /// About the search itself.
+    package let notices: [String]
+    /// To tell mapping models of other models.
+    let bundles: ModelBundles
     /// Whether a step is inferred although a mapping model says that it is for this step and doesn't match.
     package let infersDespiteMismatch: Bool
 
     /// Reads the mapping models.
     ///
-    /// Beside the models means: in the bundle's folder and in the bundle itself, not deeper, with the extension
-    /// `xcmappingmodel` or `cdm`. Symbolic links aren't followed: they may lead to anyone's files.
+    /// `MappingSearch` says where they are looked for.
     ///
     /// - Parameters:
     ///   - given: paths that the user names.
-    ///   - models: paths of the model bundles; nothing is searched for beside a store.
+    ///   - models: paths of the model bundles.
     ///   - code: mapping models in Swift.
     ///   - infersDespiteMismatch: whether a step is inferred although a found mapping model is meant for it and doesn't
     ///     match.
@@ -67,19 +75,21 @@ package struct MappingLibrary: Sendable {
             let description = try Self.mappingModel(at: path)
             if isNew(path) { entries.append(Entry(origin: .given, description: description)) }
         }
-        var search = Search()
-        for path in models { search.lookBeside(path) }
-        for path in search.paths where isNew(path) {
+        let search = MappingSearch(around: models)
+        var unread = search.unread
+        for file in search.found where isNew(file.path) {
             do throws(MappingFileError) {
-                entries.append(Entry(origin: .found, description: try MappingModelReader.read(path)))
+                let description = try MappingModelReader.read(file.path)
+                entries.append(Entry(origin: .found, description: description, place: file.place))
             } catch {
                 var reason = error
                 reason.path = nil
-                search.unread.append(Unread(path: path, reason: reason.description))
+                unread.append(Unread(path: file.path, reason: reason.description, isDamaged: true))
             }
         }
         self.entries = entries
-        unread = search.unread
+        self.unread = unread
+        (notices, bundles) = (search.notices, search.bundles)
     }
 
     /// Reads one mapping model that the user names.
@@ -93,49 +103,5 @@ package struct MappingLibrary: Sendable {
                 error.code == .unreadable ? .missing : .plan, "the mapping model can't be read: \(error)",
                 remedy: "check the path")
         }
-    }
-}
-
-/// Looks for mapping models around a model bundle.
-private struct Search {
-    private static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
-    private static let mappingExtensions = ["xcmappingmodel", "cdm"]
-
-    private(set) var paths: [String] = []
-    private var folders: Set<String> = []
-    var unread: [MappingLibrary.Unread] = []
-
-    /// Sorted by file name; those in the bundle's folder before those of the same name inside. A folder that holds
-    /// several bundles is looked into once.
-    mutating func lookBeside(_ models: String) {
-        guard Self.modelExtensions.contains(Self.pathExtension(Paths.name(of: models))) else { return }
-        for folder in [Paths.parent(of: models), models] where folders.insert(folder).inserted {
-            if folder != models || (try? Files.status(of: models))?.kind == .directory { look(into: folder) }
-        }
-        paths = paths.enumerated()
-            .sorted { (Paths.name(of: $0.element), $0.offset) < (Paths.name(of: $1.element), $1.offset) }
-            .map(\.element)
-    }
-
-    private mutating func look(into folder: String) {
-        do throws(FileError) {
-            for name in try Files.list(folder) where Self.mappingExtensions.contains(Self.pathExtension(name)) {
-                let path = folder == "." ? name : Paths.join(folder, name)
-                guard try Files.linkStatus(of: path).kind != .symbolicLink else {
-                    unread.append(.init(path: path, reason: "it is a symbolic link; name it with --mapping to use it"))
-                    continue
-                }
-                paths.append(path)
-            }
-        } catch {
-            // The models themselves are read without listing the folder, so a folder that can't be listed isn't an
-            // error.
-            unread.append(.init(path: folder, reason: "mapping models can't be looked for: \(error.message)"))
-        }
-    }
-
-    private static func pathExtension(_ name: String) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
-        return name[name.index(after: dot)...].lowercased()
     }
 }
