@@ -48,7 +48,7 @@ extension Compilation {
         return result
     }
 
-    /// `$entityMapping.name` calls `name`; any other path calls `valueForKeyPath:` where there is one.
+    /// `$entityMapping.name` calls `name`, `$entityMapping.userInfo.key` calls `valueForKeyPath:` where there is one.
     private func receiverPath(_ receiver: FunctionReceiver, _ text: String) throws(CompilationError) -> Operand {
         let keys = try components(text)
         if compiler.functions.hasFunction(keys[0], on: receiver, argumentCount: 0) {
@@ -59,9 +59,19 @@ extension Compilation {
                 try walk(scope.call(selector, on: receiver, []), scope)
             }
         }
-        guard compiler.functions.hasFunction("valueForKeyPath:", on: receiver, argumentCount: 1) else {
+        let title = ValueType.receiver(receiver).summary
+        let known = ["name", "sourceEntityName", "destinationEntityName"].filter {
+            compiler.functions.hasFunction($0, on: receiver, argumentCount: 0)
+        }
+        let hasInfo = compiler.functions.hasFunction("valueForKeyPath:", on: receiver, argumentCount: 1)
+        guard hasInfo, keys[0] == "userInfo" else {
+            let hint = Spelling.hint(keys[0], among: known + (hasInfo ? ["userInfo"] : []))
+            throw CompilationError(.unknownKey, "\(title) has no key `\(keys[0])`\(hint)", name: keys[0])
+        }
+        guard keys.count > 1 else {
             throw CompilationError(
-                .unknownKey, "\(ValueType.receiver(receiver).summary) has no key `\(keys[0])`", name: keys[0])
+                .type, "`userInfo` of \(title) is no value: write one of its keys after it, as in `userInfo.key`",
+                name: keys[0])
         }
         return Operand(type: .any) { (scope) throws(EvaluationError) in
             try scope.call("valueForKeyPath:", on: receiver, [.string(text)])

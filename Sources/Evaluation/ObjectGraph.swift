@@ -40,6 +40,11 @@ package struct EvaluationError: Error, Hashable, Sendable, CustomStringConvertib
         self.cause = cause
     }
 
+    /// The same, with what the expression is for before its message.
+    package func placed(_ place: String) -> EvaluationError {
+        EvaluationError(code, "\(place): \(message)", cause: cause)
+    }
+
     /// The message includes the cause.
     package static func == (one: Self, other: Self) -> Bool { one.code == other.code && one.message == other.message }
 

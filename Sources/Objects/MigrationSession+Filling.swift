@@ -1,5 +1,6 @@
 package import CausewayEvaluation
 import CausewayExpressions
+import CausewayMapping
 import CausewayPlanning
 package import CausewaySQLiteFile
 
@@ -18,7 +19,7 @@ extension MigrationSession {
             for step in fill.steps {
                 switch step {
                 case .carry(let cells): try destination.carry(fill.carried[cells], to: made)
-                case .compute(let index): try compute(plans[mapping.index].attributes[index], of: made)
+                case .compute(let index): try compute(plans[mapping.index].attributes[index], of: made, mapping)
                 }
             }
             for key in fill.keys { try carry(key, to: made) }
@@ -41,10 +42,38 @@ extension MigrationSession {
         guard case .compute(let expression) = fill.origin else { preconditionFailure("a carried cell is computed") }
         scope.source = .object(object)
         scope.evaluated = .object(object)
-        let value = try expression.evaluate(scope)
+        let value = try evaluate(expression, for: fill.name, of: mapping)
         let made = ObjectID(side: .destination, entity: plans[mapping].destinationEntity ?? 0, key: object.key)
         let cell = try destination.cell(for: value, as: AttributeForm(fill.attribute), named: fill.name, of: made)
         return cell.stored ?? .null
+    }
+
+    /// The value of a property's expression for what the scope holds.
+    ///
+    /// - Parameters:
+    ///   - property: the destination's, which an error names.
+    ///   - mapping: its place in the step.
+    func evaluate(
+        _ expression: CompiledExpression, for property: String, of mapping: Int
+    ) throws(EvaluationError) -> Value {
+        do throws(EvaluationError) {
+            return try expression.evaluate(scope)
+        } catch {
+            throw error.placed("\(plans[mapping].description.destinationEntity ?? "").\(property)")
+        }
+    }
+
+    /// Whether a mapping's filter lets a source row through.
+    ///
+    /// - Throws: what evaluation finds; the message says that it is the filter.
+    package func isWanted(_ object: ObjectID, by filter: CompiledPredicate) throws(EvaluationError) -> Bool {
+        scope.evaluated = .object(object)
+        scope.source = .object(object)
+        do throws(EvaluationError) {
+            return try filter.evaluate(scope)
+        } catch {
+            throw error.placed("the filter")
+        }
     }
 
     /// What expressions see as `$source` and `$destination`.
@@ -54,10 +83,12 @@ extension MigrationSession {
         scope.destination = .object(made)
     }
 
-    private func compute(_ fill: EntityMappingPlan.AttributeFill, of made: ObjectID) throws {
+    private func compute(
+        _ fill: EntityMappingPlan.AttributeFill, of made: ObjectID, _ mapping: EntityMapping
+    ) throws {
         guard case .compute(let expression) = fill.origin else { return }
         functions.property = fill.name
-        let value = try expression.evaluate(scope)
+        let value = try evaluate(expression, for: fill.name, of: mapping.index)
         let cell = try destination.cell(for: value, as: AttributeForm(fill.attribute), named: fill.name, of: made)
         try destination.setCell(made, column: fill.column, to: cell)
     }
@@ -66,7 +97,8 @@ extension MigrationSession {
         for property in mapping.attributeMappings {
             guard let expression = try compiled(property, mapping) else { continue }
             functions.property = property.name
-            try destination.set(PropertyKey(property.name), of: made, to: try expression.evaluate(scope))
+            let value = try evaluate(expression, for: property.name, of: mapping.index)
+            try destination.set(PropertyKey(property.name), of: made, to: value)
         }
         // A policy that rewrites expressions, or another source row than the one in hand: links as stage 2 makes them.
         if case .object(let id) = scope.source, let current = source.current?.object, current == id,

@@ -237,22 +237,25 @@ package final class MigrationSession {
         if mapping.isRewritten {
             for property in mapping.relationshipMappings {
                 guard let expression = try compiled(property, mapping) else { continue }
-                try relate(object, property.name, expression)
+                try relate(object, property.name, expression, mapping)
             }
             return
         }
         // Where a link leads to no row, its result is none, as that of a link that has ended.
         let asked = source.asked.links
         defer { source.asked.links = asked }
-        for fill in plans[mapping.index].relationships { try relate(object, fill.name, fill.expression) }
-        for fill in added ?? [] { try relate(object, fill.name, fill.expression) }
+        for fill in plans[mapping.index].relationships { try relate(object, fill.name, fill.expression, mapping) }
+        for fill in added ?? [] { try relate(object, fill.name, fill.expression, mapping) }
     }
 
-    private func relate(_ object: ObjectID, _ name: String, _ expression: CompiledExpression) throws {
+    private func relate(
+        _ object: ObjectID, _ name: String, _ expression: CompiledExpression, _ mapping: EntityMapping
+    ) throws {
         let entity = destination.map.name(of: object.entity)
         functions.property = name
         functions.fitting = destination.map.schema.model.relationship(name, of: entity)?.relationship.destination
         defer { functions.fitting = nil }
-        try destination.set(PropertyKey(name), of: object, to: try expression.evaluate(scope))
+        let value = try evaluate(expression, for: name, of: mapping.index)
+        try destination.set(PropertyKey(name), of: object, to: value)
     }
 }

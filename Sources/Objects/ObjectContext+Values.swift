@@ -146,7 +146,7 @@ extension Value {
         case .null: "NULL"
         case .boolean: "a truth value"
         case .integer: "an integer"
-        case .real: "a real number"
+        case .real(let value): value.isNaN ? "NaN" : "a real number"
         case .decimal: "a decimal number"
         case .string: "a string"
         case .date: "a date"

@@ -22,11 +22,13 @@ final class SessionFunctions: FunctionTarget {
         guard let session, let manager else { throw ObjectError(.missing, "the migration is over") }
         switch (receiver, selector) {
         case (.entityMapping, _):
-            return session.currentMapping.flatMap { Self.value(selector, arguments, of: $0) } ?? .null
+            guard let mapping = session.currentMapping else { return .null }
+            return try Self.value(selector, arguments, of: mapping) ?? .null
         case (.propertyMapping, _):
             let mapping = session.currentMapping
             let all = (mapping?.attributeMappings ?? []) + (mapping?.relationshipMappings ?? [])
-            return all.first { $0.name == property }.flatMap { Self.value(selector, arguments, of: $0) } ?? .null
+            guard let found = all.first(where: { $0.name == property }) else { return .null }
+            return try Self.value(selector, arguments, of: found) ?? .null
         case (.manager, SelectorCatalog.byMapping):
             guard arguments.count == 2, case .string(let name) = arguments[0] else { throw wrong(selector) }
             return collection(
@@ -48,28 +50,49 @@ final class SessionFunctions: FunctionTarget {
     }
 
     /// What expressions may read from `$entityMapping`.
-    private static func value(_ selector: String, _ arguments: [Value], of mapping: EntityMapping) -> Value? {
+    private static func value(
+        _ selector: String, _ arguments: [Value], of mapping: EntityMapping
+    ) throws(ObjectError) -> Value? {
         switch selector {
-        case "name": .string(mapping.name)
-        case "sourceEntityName": mapping.sourceEntityName.map { .string($0) }
-        case "destinationEntityName": mapping.destinationEntityName.map { .string($0) }
-        case SelectorCatalog.keyPath: userInfo(arguments, mapping.userInfo)
-        default: nil
+        case "name": return .string(mapping.name)
+        case "sourceEntityName": return mapping.sourceEntityName.map { .string($0) }
+        case "destinationEntityName": return mapping.destinationEntityName.map { .string($0) }
+        case SelectorCatalog.keyPath:
+            let path = try path(arguments, keys: "name, sourceEntityName, destinationEntityName")
+            if let value = info(path, mapping.userInfo) { return value }
+            return try value(path, [], of: mapping)
+        default: throw unknownKey("name, sourceEntityName, destinationEntityName")
         }
     }
 
     /// What expressions may read from `$propertyMapping`.
-    private static func value(_ selector: String, _ arguments: [Value], of mapping: PropertyMapping) -> Value? {
+    private static func value(
+        _ selector: String, _ arguments: [Value], of mapping: PropertyMapping
+    ) throws(ObjectError) -> Value? {
         switch selector {
-        case "name": .string(mapping.name)
-        case SelectorCatalog.keyPath: userInfo(arguments, mapping.userInfo)
-        default: nil
+        case "name": return .string(mapping.name)
+        case SelectorCatalog.keyPath:
+            let path = try path(arguments, keys: "name")
+            if let value = info(path, mapping.userInfo) { return value }
+            return try value(path, [], of: mapping)
+        default: throw unknownKey("name")
         }
     }
 
-    private static func userInfo(_ arguments: [Value], _ info: [String: Value]) -> Value? {
-        guard case .string(let path)? = arguments.first, path.hasPrefix("userInfo.") else { return nil }
-        return info[String(path.dropFirst("userInfo.".count))]
+    /// The computed argument of `valueForKeyPath:`.
+    private static func path(_ arguments: [Value], keys: String) throws(ObjectError) -> String {
+        guard case .string(let path)? = arguments.first, path != SelectorCatalog.keyPath else { throw unknownKey(keys) }
+        return path
+    }
+
+    /// A value of the user info, NULL where it lacks the key; nil for a path that leads elsewhere.
+    private static func info(_ path: String, _ info: [String: Value]) -> Value? {
+        guard path.hasPrefix("userInfo.") else { return nil }
+        return info[String(path.dropFirst("userInfo.".count))] ?? .null
+    }
+
+    private static func unknownKey(_ keys: String) -> ObjectError {
+        ObjectError(.unknownProperty, "a mapping's keys in expressions are \(keys), and `userInfo.` with a key of it")
     }
 
     /// A single object or nil counts as a collection (InsideCoreDataMigration §3).

@@ -25,6 +25,10 @@ struct CompilationErrorTests {
             ("$sorce.name", .unknownVariable, "There is no variable $sorce here; did you mean `$source`?"),
             ("$manager", .type, "the migration manager has functions and keys"),
             ("$manager.sourceContext", .unknownKey, "the migration manager has no key `sourceContext`"),
+            ("$entityMapping.nmae", .unknownKey, "the entity mapping has no key `nmae`; did you mean `name`?"),
+            ("$entityMapping.mappingType", .unknownKey, "the entity mapping has no key `mappingType`"),
+            ("$entityMapping.userInfo", .type, "`userInfo` of the entity mapping is no value"),
+            ("$propertyMapping.foo.bar", .unknownKey, "the property mapping has no key `foo`"),
             ("FUNCTION($entityPolicy, 'nope:', 1)", .unknownFunction, "the policy has no function `nope:`"),
             ("FUNCTION($entityPolicy, 'echo:', 1, 2)", .unknownFunction, "`echo:` takes 1 arguments, not 2"),
             (

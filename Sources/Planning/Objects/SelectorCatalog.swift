@@ -6,7 +6,7 @@ package struct SelectorCatalog: FunctionCatalog, Sendable {
     package static let byRelationship = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
     package static let sources = "sourceInstancesForEntityMappingNamed:destinationInstances:"
 
-    /// `$entityMapping.userInfo.key`
+    /// `$entityMapping.userInfo.key`; the compiler lets no other path through.
     package static let keyPath = "valueForKeyPath:"
 
     /// nil for an unknown policy, which is reported elsewhere: then any selector is accepted.

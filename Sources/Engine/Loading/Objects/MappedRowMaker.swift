@@ -164,9 +164,7 @@ struct MappedRowMaker: ~Copyable {
         if let answer = filter?.holds(source) { return answer }
         guard let whole = form.plan.filter else { return true }
         stand(on: row)
-        session.scope.evaluated = .object(object)
-        session.scope.source = .object(object)
-        return try whole.evaluate(session.scope)
+        return try session.isWanted(object, by: whole)
     }
 
     /// Expressions that need more than numbers read the row through the session.

@@ -83,16 +83,12 @@ final class RowHook {
                 return
             }
             let object = self.object(key: key)
-            session.source.stand(on: object, view: view, cells: cells, row: row)
-            if let filter {
-                session.scope.evaluated = .object(object)
-                session.scope.source = .object(object)
-                guard try filter.evaluate(session.scope) else {
-                    outcome.dropped += 1
-                    return
-                }
-            }
             inHand = object
+            session.source.stand(on: object, view: view, cells: cells, row: row)
+            if let filter, try !session.isWanted(object, by: filter) {
+                outcome.dropped += 1
+                return
+            }
             session.begin(row: object, mapping: plan.index, key: try keptKey(key))
             try policy.createDestinationInstances(
                 forSource: session.source.object(with: object), in: mapping, manager: manager)
