@@ -141,7 +141,7 @@ extension StepPlan {
     }
 
     /// The source's entities whose rows an entity mapping reads.
-    func entities(readBy plan: EntityMappingPlan) -> [String] {
+    package func entities(readBy plan: EntityMappingPlan) -> [String] {
         var numbers: [Int] = []
         for case .oneOf(_, let found) in plan.shape.conditions { numbers += found }
         if numbers.isEmpty, let number = plan.sourceEntity { numbers = [Int(number)] }

@@ -50,8 +50,8 @@ extension SchemaWriter {
             }
         guard let triggers else {
             unsupported.append(
-                "Derived attribute \(entity.name).\(attribute.name): the triggers of its derivation aren't known, so it "
-                    + "keeps its values until Core Data writes the row again.")
+                "Derived attribute \(entity.name).\(attribute.name): the triggers of its derivation aren't known, so its "
+                    + "values stay as they are carried or computed now, or NULL, until Core Data writes the row again.")
             return
         }
         for trigger in triggers {

@@ -223,7 +223,10 @@ struct PreflightChainTests {
         let error = try failure { _ = try Migration(request).plan() }
         #expect(
             error.details == [
-                "V2: Note.head is mandatory now and has no default, but it is NULL in 1 row of Note (p2)"
+                """
+                V2: Note.head is mandatory, and the mapping gives it the value of title, but it is NULL in 1 row of Note \
+                (p2)
+                """
             ])
         #expect(error.remedy.contains("--on-violation reject --rejects FILE"))
         #expect(try snapshot(scenario.folder) == before)

@@ -23,7 +23,7 @@ package struct ObjectStepPlanner {
     /// What has been found out about links already.
     let memory = LinkMemory()
     private var problems: [String] = []
-    private var warnings: [String] = []
+    var warnings: [String] = []
     /// Relationships whose join tables are copied, by mapping.
     var copied: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)] = []
     /// Relationships whose links are made with those of their whole join table, by mapping.
@@ -158,6 +158,7 @@ package struct ObjectStepPlanner {
         for property in mapping.attributeMappings {
             attributes += try fills(property, mapping, compiler, &columns)
         }
+        attributes += try derivedFills(mapping, besides: attributes, &columns)
         refuseOpaqueDefaults(of: mapping, filled: Set(attributes.map(\.column)))
         let (keys, choices, relationships, unneeded) = try linkFills(of: index, compiler, &columns)
         let filter = self.filter(resolved, compiler)

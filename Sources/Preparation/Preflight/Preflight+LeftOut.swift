@@ -54,6 +54,9 @@ extension Preflight {
         case .null(let attribute):
             guard let column = step.sourceColumn(of: attribute, of: demand.entity) else { return nil }
             condition = RowCondition("t.\(try SQLIdentifier(column)) IS NULL")
+        case .value(let attribute):
+            guard let column = step.sourceColumn(of: attribute, of: demand.entity) else { return nil }
+            condition = RowCondition("t.\(try SQLIdentifier(column)) IS NOT NULL")
         case .missing(let links):
             condition = try step.linkCells(links).condition(isMandatory: true, lost: try keys(of: links, in: gone))
         case .ending(let links):

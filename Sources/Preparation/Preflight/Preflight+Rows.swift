@@ -108,19 +108,15 @@ extension Preflight {
             let entity = demand.entity
             let text = demand.subject
             guard demand.isCertain else {
-                findings.notices.append(
-                    """
-                    \(text): whether \(rows.counted) of \(entity) (\(rows.list)) fulfil it depends on \
-                    \(demand.deciders.isEmpty ? "an expression" : demand.deciders.joined(separator: " and ")); the \
-                    step \(asking.versions.joined(separator: " → ")) checks it when it begins
-                    """)
+                findings.notices.append(undecided(demand, rows))
                 return
             }
             let loses = least < rows.count ? ", or may be after earlier steps leave rows out," : ""
             let complaint = "\(demand.complaint(rows.count, "\(rows.counted) of \(entity)", loses)) (\(rows.list))"
             guard breach.isLeftOut else {
                 let reject = asking.objects == nil ? Self.quarantine : Self.reject
-                return findings.refuse("\(text), but \(complaint)", remedy: "\(advice(demand)), or \(reject)")
+                let others = demand.effect == nil ? ", or \(reject)" : ""
+                return findings.refuse("\(text), but \(complaint)", remedy: "\(advice(demand))\(others)")
             }
             findings.leftOut.add(step: demand.step, entity: entity, least: least, most: rows.count)
             guard told?.covers(demand) != true else { return }
@@ -132,10 +128,36 @@ extension Preflight {
         }
     }
 
+    /// What is to be known of rows that may break a demand.
+    private func undecided(_ demand: RowDemand, _ rows: FoundRows) -> String {
+        let which = "\(rows.counted) of \(demand.entity) (\(rows.list))"
+        let deciders = demand.deciders.joined(separator: " and ")
+        if let effect = demand.effect {
+            return """
+                \(demand.subject): the run stops at the first row\(deciders.isEmpty ? "" : " left by \(deciders)") \
+                that \(effect); there \(rows.count == 1 ? "is" : "are") \(which)
+                """
+        }
+        return """
+            \(demand.subject): whether \(which) fulfil it depends on \
+            \(deciders.isEmpty ? "an expression" : deciders); the step \
+            \(steps[demand.step].versions.joined(separator: " → ")) checks it when it begins
+            """
+    }
+
     private func advice(_ demand: RowDemand) -> String {
         let values = "add the missing values in a copy of the store"
         switch demand.cause {
-        case .mapped(let change): return "\(change.advice), \(values)"
+        case .mapped(.unmapped, _):
+            return "map the attribute, give it a default, or make it optional in the model"
+        case .mapped(_, let hasDefault):
+            let way =
+                hasDefault
+                ? "write the default with --on-violation default"
+                : "give the attribute a default and use --on-violation default"
+            return "\(way), change the expression, make the attribute optional in the model, \(values)"
+        case .misfit: return "change the expression, or the attribute's type in the model"
+        case .abstractTarget: return "give the mapping a destination entity that isn't abstract, or delete the rows"
         case .obligation(let obligation):
             let way = detour(over: obligation.step) { $0.obliges(obligation) }
             return "\(obligation.change.advice), \(values)\(way)"
@@ -151,6 +173,7 @@ extension RowDemand {
     /// How rows break it, as a clause; `loses` is added to what may be missing.
     fileprivate func complaint(_ count: Int, _ rows: String, _ loses: String) -> String {
         switch breach {
+        case .value(let attribute): "\(attribute) isn't NULL in \(rows)"
         case .existing where bars: "there \(count == 1 ? "is" : "are") \(rows)"
         case .existing, .unknown: "there is no value for \(rows)"
         case .null where bars: "NULL becomes that default in \(rows)"
@@ -166,8 +189,17 @@ extension RowDemand {
     private var bars: Bool {
         switch cause {
         case .obligation(let obligation): obligation.property == nil
-        case .unfitDefault: true
+        case .unfitDefault, .misfit, .abstractTarget: true
         case .mapped: false
+        }
+    }
+
+    /// What a row does that stops the run at itself, though nothing of the new store is judged.
+    fileprivate var effect: String? {
+        switch cause {
+        case .misfit: "gives such a value"
+        case .abstractTarget: "becomes such an object"
+        case .obligation, .mapped, .unfitDefault: nil
         }
     }
 }

@@ -9,6 +9,8 @@ struct RowDemand {
     enum Breach {
         case existing
         case null(attribute: String)
+        /// A value where only NULL could be stored.
+        case value(attribute: String)
         /// No link, or one to an entity where such links end.
         case missing(LinkSource)
         /// A link to an entity where such links end.
@@ -32,7 +34,11 @@ struct RowDemand {
     enum Cause {
         case obligation(Obligation)
         /// A mapping model gives no value.
-        case mapped(Obligation.Change)
+        case mapped(Lack, hasDefault: Bool)
+        /// A mapping model gives a value of another type.
+        case misfit(Misfit, mapping: String)
+        /// A mapping model makes objects of an abstract entity.
+        case abstractTarget(mapping: String)
         /// These versions have a default that a later version's type can't hold.
         case unfitDefault(AttributeConversion, NumericType.Misfit, writtenBy: [String])
     }
@@ -41,7 +47,9 @@ struct RowDemand {
     var reason: String {
         switch cause {
         case .obligation(let obligation): obligation.change.rawValue
-        case .mapped(let change): change.rawValue
+        case .mapped(let lack, _): lack.reason
+        case .misfit(let misfit, let mapping): misfit.reason(mapping)
+        case .abstractTarget(let mapping): "is abstract, and the mapping “\(mapping)” makes objects of it"
         case .unfitDefault(let change, let misfit, let versions):
             """
             is \(change.conversion.destination.attributeType.modelName) now, which can't hold the default that \
@@ -62,7 +70,7 @@ struct RowDemand {
     var judgesLinks: Bool {
         switch breach {
         case .missing, .ending: true
-        case .existing, .null, .unknown: false
+        case .existing, .null, .value, .unknown: false
         }
     }
 
@@ -84,6 +92,7 @@ struct RowDemand {
         var result: [RowDemand] = []
         for index in steps.indices {
             var demands = own(steps[index], at: index)
+            demands += unmakeable(steps[index], at: index)
             if stopsAtViolations, steps[index].objects != nil {
                 demands += validated(steps[index], at: index, traces[index])
             }
@@ -156,29 +165,6 @@ struct RowDemand {
         return found
     }
 
-    /// Mandatory attributes that a step's mapping models certainly leave without a value.
-    private static func validated(_ step: StepPlan, at index: Int, _ traces: [RowTrace]) -> [RowDemand] {
-        traces.filter { $0.decider == nil }.flatMap { trace -> [RowDemand] in
-            step.layout.model.storedAttributes(of: trace.destination).compactMap { path, attribute -> RowDemand? in
-                // Elements of a composite are mandatory only if there is a composite.
-                guard !attribute.isOptional, attribute.derivation == nil, !path.contains(".") else { return nil }
-                var (breach, change) = (Breach.existing, Obligation.Change.newAttribute)
-                switch trace.origin(of: path) {
-                case .filled, .unknown: return nil
-                case .null: break
-                case .carried(let from):
-                    guard step.sourceModel.attribute(from, of: trace.source)?.attribute.isOptional != false else {
-                        return nil
-                    }
-                    (breach, change) = (.null(attribute: from), .tightenedAttribute)
-                }
-                return RowDemand(
-                    entity: trace.source, breach: breach, step: index,
-                    place: "\(step.versions.last ?? ""): \(trace.destination).\(path)", cause: .mapped(change))
-            }
-        }
-    }
-
     /// The demands on the rows of the step before: what certainly breaks this one, and what may, since mappings decide
     /// about the rows that links lead to.
     private func traced(through traces: [RowTrace], of step: StepPlan, _ others: [String]) -> [RowDemand] {
@@ -194,6 +180,13 @@ struct RowDemand {
                 case .carried(let from): result.breach = .null(attribute: from)
                 case .filled: return []
                 case .null: result.breach = .existing
+                case .unknown: result.breach = .unknown
+                }
+            case .value(let attribute):
+                switch trace.origin(of: attribute) {
+                case .carried(let from): result.breach = .value(attribute: from)
+                case .filled: result.breach = .existing
+                case .null: return []
                 case .unknown: result.breach = .unknown
                 }
             case .missing(let links):
