@@ -48,11 +48,8 @@ extension MigrationSession {
         return cell.stored ?? .null
     }
 
-    /// The value of a property's expression for what the scope holds.
-    ///
-    /// - Parameters:
-    ///   - property: the destination's, which an error names.
-    ///   - mapping: its place in the step.
+    /// The value of a property's expression for what the scope holds; an error names the destination's property.
+    /// `mapping` is a place in the step.
     func evaluate(
         _ expression: CompiledExpression, for property: String, of mapping: Int
     ) throws(EvaluationError) -> Value {

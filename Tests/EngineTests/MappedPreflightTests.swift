@@ -106,7 +106,8 @@ struct MappedPreflightTests {
 
     // MARK: - Abstract entities
 
-    @Test("objects of an abstract entity are refused where there are rows", arguments: [EngineChoice.auto, .statements])
+    @Test(
+        "objects of an abstract entity are refused where there are rows", arguments: [EngineChoice.auto, .statements])
     func abstract(engine: EngineChoice) throws {
         let (old, new) = (
             entity("Thing", attribute("a", "Integer 32")),

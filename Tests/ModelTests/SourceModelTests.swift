@@ -66,7 +66,8 @@ struct SourceModelTests {
     @Test("a configuration's member without an entity is passed over")
     func unknownMembers() throws {
         let model = try read(
-            "<entity name='B'/><configuration name='K'><memberEntity name='Z'/><memberEntity name='B'/></configuration>")
+            "<entity name='B'/><configuration name='K'><memberEntity name='Z'/><memberEntity name='B'/></configuration>"
+        )
         #expect(model.configurations == ["K": ["B"]])
         #expect(try ModelReader.model(cache: ModelCacheWriter.cache(of: model)) == model)
     }

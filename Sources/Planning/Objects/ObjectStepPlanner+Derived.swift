@@ -8,11 +8,8 @@ import CausewayStoreFormat
 /// computes what one can after the rows; of the others the source's cell is carried, as in an inferred step, where the
 /// row has what it was computed from.
 extension ObjectStepPlanner {
-    /// The carried cells of a mapping's derived attributes; the others are NULL, and a warning names them.
-    ///
-    /// - Parameters:
-    ///   - filled: what the mapping's expressions fill.
-    ///   - columns: of the source row.
+    /// The carried cells of a mapping's derived attributes; the others are NULL, and a warning names them. `filled` is
+    /// what the mapping's expressions fill, `columns` are those of the source row.
     mutating func derivedFills(
         _ mapping: EntityMappingDescription, besides filled: [EntityMappingPlan.AttributeFill],
         _ columns: inout SourceColumns
