@@ -8,10 +8,12 @@ extension MappingModel {
     ///   ends links (the first of several links depends on the remaining rows), the second carries a derived attribute
     ///   that the first computes from complete rows, or it converts a default of the first that its type can't hold
     ///   (only the rows tell whether it occurs), or it takes links from an inverse that the first moves up to a parent
-    ///   (whose links are still the subentities').
+    ///   (whose links are still the subentities'), or from several relationships of which it names one.
     package func composed(with next: MappingModel) -> MappingModel? {
         if (changesForms && next.losesLinks) || (losesLinks && next.changesForms) { return nil }
-        if next.entityMappings.contains(where: { $0.relationships.contains(where: hasMovedUp) }) { return nil }
+        if next.entityMappings.contains(where: { $0.relationships.contains { hasMovedUp($0) || isPartial($0) } }) {
+            return nil
+        }
         let middle = byDestination
         let isBarred = next.entityMappings.contains { second in
             second.firsts(in: middle).contains { first in
@@ -62,6 +64,11 @@ extension MappingModel {
             mapping(to: links.entity)?.relationship(links.relationship)?.links == nil
         else { return false }
         return entityMappings.contains { $0.relationship(links.relationship)?.links != nil }
+    }
+
+    /// Whether this mapping names one of several relationships whose links the relationship has.
+    fileprivate func isPartial(_ relationship: RelationshipMapping) -> Bool {
+        relationship.links.flatMap { mapping(to: $0.entity)?.relationship($0.relationship)?.links }?.isPartial ?? false
     }
 
     /// Whether a row's fate depends on its links: it must have one, or the first of several is kept. If an earlier step
@@ -194,7 +201,7 @@ extension LinkSource {
     package func composed(after earlier: LinkSource) -> LinkSource {
         LinkSource(
             entity: earlier.entity, relationship: earlier.relationship, isInverted: isInverted != earlier.isInverted,
-            changesForm: changesForm || earlier.changesForm)
+            changesForm: changesForm || earlier.changesForm, isPartial: isPartial || earlier.isPartial)
     }
 }
 

@@ -15,7 +15,8 @@ extension MappingInference {
             guard let old = source.inverse(of: found.relationship)?.relationship, !old.isTransient else { return true }
             return !claims(old, inverse, besides: relationship)
         }
-        // A to-many whose inverse is a to-one has no cells of its own: the inverse's rows tell each its own links.
+        // A to-many whose inverse is a to-one has no cells of its own: the inverse's rows tell each its own links, in
+        // this step. A later one must not take `first` for all of them (`isPartial`).
         if found.count > 1, !relationship.isToMany || inverse.relationship.isToMany {
             refuse(
                 .severalLinks(found.map { "\($0.owner).\($0.relationship.name)" }.sorted()), entity, relationship.name)
@@ -24,7 +25,15 @@ extension MappingInference {
         return LinkSource(
             entity: first.entity, relationship: first.relationship.name, isInverted: true,
             changesForm: form(first.relationship, in: source).flipped != form(relationship, in: destination),
-            ended: dropped(kindOf: first.owner))
+            ended: dropped(kindOf: first.owner), isPartial: found.count > 1)
+    }
+
+    /// The source relationships that the inverse of `relationship` continues, if they are several: the subentities' own
+    /// ones, which became one of their parent.
+    mutating func several(inverseTo relationship: Relationship, leadingTo origin: String) -> [String] {
+        guard let inverse = destination.inverse(of: relationship), !inverse.relationship.isTransient else { return [] }
+        let found = continued(by: inverse, leadingTo: origin)
+        return found.count > 1 ? found.map { "\($0.owner).\($0.relationship.name)" }.sorted() : []
     }
 
     /// A source relationship, with the entity that declares it and one through which it is seen.

@@ -46,6 +46,12 @@ extension MappingInference {
         if form(relationship, in: destination).isOneToOne, let other = otherPartner(of: relationship, found, origin) {
             refuse(.inverseContinuesOther(other), entity, relationship.name, from: found.name)
         }
+        let several = several(inverseTo: relationship, leadingTo: origin)
+        links.isPartial = !several.isEmpty
+        // A to-one's cell is the only place for its links.
+        if links.isPartial, !relationship.isToMany {
+            refuse(.severalLinks(several), entity, relationship.name, from: found.name)
+        }
         links.changesForm = form(found, in: source) != form(relationship, in: destination)
         return (links, links)
     }

@@ -175,15 +175,20 @@ package struct LinkSource: Hashable, Sendable {
     /// Source entities at the other end to which links end: they are dropped, or their rows can't be its objects in
     /// some version, even if they may be targets in the destination.
     package var ended: Set<String>
+    /// The destination's relationship has links of other source relationships besides, which the rows at its other end
+    /// tell: those of several subentities that became one of their parent.
+    package var isPartial: Bool
 
     package init(
-        entity: String, relationship: String, isInverted: Bool, changesForm: Bool, ended: Set<String> = []
+        entity: String, relationship: String, isInverted: Bool, changesForm: Bool, ended: Set<String> = [],
+        isPartial: Bool = false
     ) {
         self.entity = entity
         self.relationship = relationship
         self.isInverted = isInverted
         self.changesForm = changesForm
         self.ended = ended
+        self.isPartial = isPartial
     }
 
     /// Whether rows of an entity can have such links: those of an inverse that leads to subentities aren't the

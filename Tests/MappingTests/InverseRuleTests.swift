@@ -63,6 +63,24 @@ struct InverseRuleTests {
         let many = shelf(
             item: toOne("last", "Library", inverse: "items"), library: toMany("items", "Item", inverse: "last"))
         #expect(try refusals(from, many) == [])
+        let mapping = try inferred(from, many)
+        #expect(mapping.links("items", of: "Library")?.isPartial == true)
+        // Its links are those of several relationships: a step that reads them runs by itself.
+        let renamed = shelf(
+            item: toOne("place", "Library", inverse: "items"), library: toMany("items", "Item", inverse: "place"))
+        #expect(mapping.composed(with: try inferred(many, renamed)) == nil)
+        // Also where one of them continues by its identifier; in one cell the others would be lost.
+        let named = shelf(
+            item: toOne("last", "Library", inverse: "items"),
+            library: toMany("items", "Item", inverse: "last", was: "book"))
+        #expect(try inferred(from, named).links("items", of: "Library")?.isPartial == true)
+        let cell = shelf(
+            item: toMany("last", "Library", inverse: "item"),
+            library: toOne("item", "Item", inverse: "last", was: "book"))
+        let lists = shelf(
+            book: toMany("last", "Library", inverse: "book"), folder: toMany("last", "Library", inverse: "folder"),
+            library: toOne("book", "Book", inverse: "last") + toOne("folder", "Folder", inverse: "last"))
+        #expect(try refusals(lists, cell).map(\.reason) == [.severalLinks(["Book.last", "Folder.last"])])
     }
 
     @Test("a relationship that was its own inverse gets another one, which has the same links")

@@ -227,7 +227,12 @@ struct RowDemand {
     private static func origin(
         of links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace], _ step: StepPlan
     ) -> RowTrace.LinkOrigin {
-        if let carrier = carrier(of: links, trace, traces, step) { return carrier.links(of: links.relationship) }
+        if let carrier = carrier(of: links, trace, traces, step) {
+            let origin = carrier.links(of: links.relationship)
+            // Of other rows' links the other end tells.
+            if case .carried(let earlier) = origin, earlier.isPartial { return .unknown }
+            return origin
+        }
         // Code may make rows of an entity that no mapping names.
         return traces.contains(where: \.isMadeByCode) ? .unknown : .none
     }
