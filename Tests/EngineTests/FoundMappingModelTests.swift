@@ -30,11 +30,29 @@ struct FoundMappingModelTests {
         #expect(plan.objectRows.isEmpty)
         #expect(
             plan.mappingWarnings == [
-                "mapping model \(scenario.folder)/CacheMapping.xcmappingmodel is for another model, Cache, and isn't used"
+                """
+                mapping model \(scenario.folder)/CacheMapping.xcmappingmodel is for another model, Cache, and isn't used; \
+                --mapping uses it
+                """
             ])
         // Its versions may even have the same names.
         try scenario.addMapping("CacheMapping", "App/Cache.xcdatamodeld/V1", "App/Cache.xcdatamodeld/V2")
         #expect(try Migration(scenario.request()).prepare().objectRows.isEmpty)
+    }
+
+    @Test("a folder with thousands of files doesn't hide the one after it")
+    func largeFolder() throws {
+        let scenario = try Self.scenario(versions: 2)
+        let folder = URL(filePath: scenario.folder).appending(path: "Assets")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for number in 0...5_000 { try Data().write(to: folder.appending(path: "\(number)")) }
+        let below = URL(filePath: scenario.folder).appending(path: "Migrations")
+        try FileManager.default.createDirectory(at: below, withIntermediateDirectories: true)
+        try scenario.addMapping("Migrations/Map", "Model.xcdatamodeld/V1", "Model.xcdatamodeld/V2")
+        let plan = try Migration(scenario.request()).prepare()
+        #expect(!plan.objectRows.isEmpty)
+        #expect(plan.mappingWarnings.count == 1)
+        #expect(plan.mappingWarnings.first?.contains("\(folder.path) has more than 5000 files") == true)
     }
 
     @Test("one that doesn't fit either isn't mentioned in a plan")
@@ -161,14 +179,17 @@ struct FoundMappingModelTests {
     func bound() throws {
         let scenario = try Self.scenario(versions: 2)
         try scenario.addMapping("z/Map", "Model.xcdatamodeld/V1", "Model.xcdatamodeld/V2")
-        try FileManager.default.createDirectory(atPath: scenario.folder + "/a", withIntermediateDirectories: true)
-        for number in 0..<20_001 {
-            #expect(FileManager.default.createFile(atPath: "\(scenario.folder)/a/\(number)", contents: nil))
+        for folder in ["a", "b", "c", "d", "e"].map({ "\(scenario.folder)/\($0)" }) {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for number in 0..<4_000 {
+                #expect(FileManager.default.createFile(atPath: "\(folder)/\(number)", contents: nil))
+            }
         }
         let library = try MappingLibrary(given: [], besideModels: [scenario.models])
         #expect(library.entries.isEmpty)
-        #expect(library.notices.count == 1)
-        #expect(library.notices[0].contains("--mapping"))
+        #expect(library.notices.count == 2)
+        #expect(library.notices.allSatisfy { $0.contains("--mapping") })
+        #expect(library.notices.last?.contains("only the first 20000 files") == true)
         #expect(try Migration(scenario.request()).prepare().mappingWarnings == library.notices)
     }
 

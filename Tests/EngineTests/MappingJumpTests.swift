@@ -49,6 +49,22 @@ struct MappingJumpTests {
         #expect(error.details.last?.hasSuffix("--next \"V1=V2\" takes the versions in between") == true, "\(error)")
     }
 
+    @Test("one that no longer matches, or that is outranked by no step's own, isn't a reason to infer all steps")
+    func mismatch() throws {
+        let scenario = try Self.scenario([])
+        try scenario.addMapping("Map", "Model.xcdatamodeld/V1", "Model.xcdatamodeld/V4", entity: "Gone")
+        var request = scenario.request()
+        let error = try failure { _ = try Migration(request).prepare() }
+        #expect(error.kind == .plan)
+        #expect(error.details.first?.contains("exists but doesn't match V1 → V4") == true, "\(error)")
+        request.infersDespiteMismatch = true
+        #expect(try Migration(request).prepare().path == ["V1", "V2", "V3", "V4"])
+        // A leftover of unknown versions that fits a step by its content alone doesn't count as the step's own.
+        let other = try Self.scenario([(1, 4)])
+        try other.addMapping("Old", "Model.xcdatamodeld/A", "Model.xcdatamodeld/B", attributes: ["b"])
+        #expect(try Migration(other.request()).prepare().path == ["V1", "V4"])
+    }
+
     @Test("the same with --mapping, and with a mapping model in Swift")
     func givenAndSwift() throws {
         let scenario = try Self.scenario([(1, 3)])

@@ -63,7 +63,15 @@ extension MappingLibrary {
         let verdicts = verdicts(hops, in: history)
         let whole = self.verdicts([MappingHop(from: first.from, to: last.to)], in: history)
         var mapped: Set<Int> = []
-        for case .fits(let positions) in verdicts { mapped.formUnion(positions) }
+        for (entry, verdict) in zip(entries, verdicts) {
+            guard case .fits(let positions) = verdict else { continue }
+            // A leftover whose versions nobody knows doesn't outrank one that names both.
+            mapped.formUnion(
+                positions.filter { position in
+                    let (from, to) = (hops[position].from.name, hops[position].to.name)
+                    return entry.origin != .found || entry.description.isMade(from: from ?? "", to: to ?? "")
+                })
+        }
         return entries.indices.compactMap { index in
             let entry = entries[index]
             guard case .elsewhere(var from, var to) = verdicts[index] else { return nil }

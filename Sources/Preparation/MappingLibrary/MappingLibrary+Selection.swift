@@ -1,4 +1,5 @@
 package import CausewayMapping
+import CausewayPlanning
 import CausewayPlatform
 package import CausewayStores
 
@@ -47,9 +48,10 @@ extension MappingLibrary {
                 selection.warnings.append(sentence)
             }
         }
-        for (entry, verdict) in zip(entries, verdicts) {
+        let claims = claimsOfWhole(hops, selection, in: history)
+        for (index, (entry, verdict)) in zip(entries, verdicts).enumerated() {
             guard let sentence = Self.complaint(entry, verdict, hops) else { continue }
-            if isError(entry, verdict, selection) {
+            if claims.contains(index) || isError(entry, verdict, selection) {
                 problems.append(sentence)
             } else {
                 selection.warnings.append(sentence)
@@ -97,7 +99,8 @@ extension MappingLibrary {
         case .ofAnotherModel(let other):
             // Of a bundle that is there, it needs no word unless it would do for this one too.
             guard !other.isPresent || !other.hops.isEmpty else { return nil }
-            return "mapping model \(entry.title) is for another model, \(other.bundle), and isn't used"
+            let advice = other.hops.isEmpty ? "" : "; --mapping uses it"
+            return "mapping model \(entry.title) is for another model, \(other.bundle), and isn't used\(advice)"
         case .elsewhere(let from, let to):
             // Mapping models found for other steps, or registered for all of a team's versions, aren't mistakes.
             guard entry.origin == .given else { return nil }
@@ -110,6 +113,21 @@ extension MappingLibrary {
             let place = nearest.isEmpty ? "" : " \(nearest)"
             return "mapping model \(entry.title) exists but doesn't match\(place): \(sentences.joined(separator: "; "))"
         }
+    }
+
+    /// The mapping models that claim to lead from the path's first version to its last and don't match, where all steps
+    /// would be inferred instead: those that match replace the steps (`shortened`).
+    private func claimsOfWhole(
+        _ hops: [MappingHop], _ selection: MappingSelection, in history: ModelHistory
+    ) -> Set<Int> {
+        guard !infersDespiteMismatch, hops.count > 1, selection.models.allSatisfy(\.isEmpty), let first = hops.first,
+            let last = hops.last, first.from.name.flatMap({ history.graph.edges[$0] }) == nil
+        else { return [] }
+        let whole = verdicts([MappingHop(from: first.from, to: last.to)], in: history)
+        return Set(
+            entries.indices.filter { index in
+                if case .differs(0?, _, _) = whole[index] { entries[index].origin == .found } else { false }
+            })
     }
 
     private func isError(_ entry: Entry, _ verdict: MappingVerdict, _ selection: MappingSelection) -> Bool {

@@ -32,6 +32,8 @@ struct MappingSearch {
     /// Names that are looked at in all folders together, a fraction of a second's work. The models may lie in a home
     /// folder.
     private static let maximumNames = 20_000
+    /// Names that are looked at in one folder: pictures beside the models mustn't hide the folder after them.
+    private static let maximumNamesInFolder = 5_000
 
     private static let bundleExtensions = ["xcdatamodeld", "momd"]
     private static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
@@ -87,12 +89,20 @@ struct MappingSearch {
     private mutating func look(into folder: Found) -> [Found] {
         let isDeep = folder.place.depth > 0
         if isDeep, remainingNames <= 0 { return [] }
+        let limit = min(remainingNames, Self.maximumNamesInFolder)
         do throws(FileError) {
-            let names = try Files.list(folder.path, limit: isDeep ? remainingNames : Files.maximumListLength)
+            let names = try Files.list(folder.path, limit: isDeep ? limit : Files.maximumListLength)
             remainingNames -= names.count
             return names.compactMap { take($0, in: folder) }
         } catch {
-            if error.code == .tooLarge { remainingNames = 0 }
+            if error.code == .tooLarge, isDeep {
+                remainingNames -= limit
+                notices.append(
+                    """
+                    mapping models: \(folder.path) has more than \(limit) files and wasn't looked into; name one in it \
+                    with --mapping
+                    """)
+            }
             // The models themselves are read without listing the folder, so a folder that can't be listed isn't an
             // error. A deeper one may be anyone's.
             if !isDeep {
