@@ -212,6 +212,6 @@ extension ModelsReport.Mapping {
 
 extension ModelHistory {
     fileprivate func versioned(_ name: String) -> VersionedModel? {
-        versions.first { $0.name == name }.map { VersionedModel(name: $0.name, model: $0.model, hashes: $0.hashes) }
+        versions.first { $0.name == name }?.versioned
     }
 }

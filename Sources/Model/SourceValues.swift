@@ -64,7 +64,7 @@ enum SourceValue {
     /// Empty without one.
     private static func leadingDecimal(_ text: String) -> String {
         var rest = text.drop { $0.isWhitespace }
-        if rest.hasPrefix("NaN") { return "NaN" }
+        if rest == "NaN" { return "NaN" }
         func take(_ isWanted: (Character) -> Bool) -> Substring {
             let taken = rest.prefix(while: isWanted)
             rest = rest.dropFirst(taken.count)

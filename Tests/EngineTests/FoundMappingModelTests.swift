@@ -71,6 +71,13 @@ struct FoundMappingModelTests {
         let other = try Migration(scenario.request()).prepare()
         #expect(other.objectRows.isEmpty)
         #expect(other.mappingWarnings.count == 1)
+        // It may be for the only step that it fits.
+        try scenario.addMapping("Map", "Old.xcdatamodeld/Old", "Old.xcdatamodeld/Old 2", attributes: ["b"])
+        var request = scenario.request()
+        let error = try failure { _ = try Migration(request).prepare() }
+        #expect(error.details.first?.hasSuffix("is for another model, Old, and isn't used; --mapping uses it") == true)
+        request.infersDespiteMismatch = true
+        #expect(try Migration(request).prepare().objectRows.isEmpty)
         try scenario.addMapping("Map", "Old.xcdatamodeld/V1", "Old.xcdatamodeld/V2")
         let renamed = try Migration(scenario.request()).prepare()
         #expect(!renamed.objectRows.isEmpty)

@@ -59,6 +59,13 @@ struct MappingJumpTests {
         #expect(error.details.first?.contains("exists but doesn't match V1 → V4") == true, "\(error)")
         request.infersDespiteMismatch = true
         #expect(try Migration(request).prepare().path == ["V1", "V2", "V3", "V4"])
+        // One of a copy beside the bundle isn't passed over silently.
+        let copied = try Self.scenario([])
+        try copied.addBundle("Copy")
+        try copied.addMapping("Map", "Copy.xcdatamodeld/V1", "Copy.xcdatamodeld/V4")
+        #expect(
+            try Migration(copied.request()).prepare().mappingWarnings.first?.contains("is for another model, Copy")
+                == true)
         // A leftover of unknown versions that fits a step by its content alone doesn't count as the step's own.
         let other = try Self.scenario([(1, 4)])
         try other.addMapping("Old", "Model.xcdatamodeld/A", "Model.xcdatamodeld/B", attributes: ["b"])

@@ -1,4 +1,4 @@
-import CausewayMapping
+package import CausewayMapping
 package import CausewayModel
 package import CausewayPlanning
 import CausewaySQLite
@@ -12,7 +12,7 @@ package struct ModelHistory: Sendable {
         package let model: ManagedObjectModel
         package let hashes: VersionHashes
 
-        var versioned: VersionedModel { VersionedModel(name: name, model: model, hashes: hashes) }
+        package var versioned: VersionedModel { VersionedModel(name: name, model: model, hashes: hashes) }
     }
 
     package let path: String

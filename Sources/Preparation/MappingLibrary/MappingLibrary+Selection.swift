@@ -48,10 +48,10 @@ extension MappingLibrary {
                 selection.warnings.append(sentence)
             }
         }
-        let claims = claimsOfWhole(hops, selection, in: history)
+        let whole = verdictsOnWhole(hops, selection, in: history)
         for (index, (entry, verdict)) in zip(entries, verdicts).enumerated() {
-            guard let sentence = Self.complaint(entry, verdict, hops) else { continue }
-            if claims.contains(index) || isError(entry, verdict, selection) {
+            guard let sentence = Self.complaint(entry, whole[index] ?? verdict, hops) else { continue }
+            if !infersDespiteMismatch && whole[index]?.isMeant == true || isError(entry, verdict, selection) {
                 problems.append(sentence)
             } else {
                 selection.warnings.append(sentence)
@@ -115,19 +115,19 @@ extension MappingLibrary {
         }
     }
 
-    /// The mapping models that claim to lead from the path's first version to its last and don't match, where all steps
-    /// would be inferred instead: those that match replace the steps (`shortened`).
-    private func claimsOfWhole(
+    /// What found mapping models are for, by their place, that fit no step of the path but may lead over all of them:
+    /// those that match replace the steps (`shortened`), and the others are told. None where a step has a mapping
+    /// model.
+    private func verdictsOnWhole(
         _ hops: [MappingHop], _ selection: MappingSelection, in history: ModelHistory
-    ) -> Set<Int> {
-        guard !infersDespiteMismatch, hops.count > 1, selection.models.allSatisfy(\.isEmpty), let first = hops.first,
-            let last = hops.last, first.from.name.flatMap({ history.graph.edges[$0] }) == nil
-        else { return [] }
-        let whole = verdicts([MappingHop(from: first.from, to: last.to)], in: history)
-        return Set(
-            entries.indices.filter { index in
-                if case .differs(0?, _, _) = whole[index] { entries[index].origin == .found } else { false }
-            })
+    ) -> [Int: MappingVerdict] {
+        guard hops.count > 1, selection.models.allSatisfy(\.isEmpty), let first = hops.first, let last = hops.last,
+            first.from.name.flatMap({ history.graph.edges[$0] }) == nil
+        else { return [:] }
+        let verdicts = verdicts([MappingHop(from: first.from, to: last.to)], in: history)
+        return Dictionary(
+            uniqueKeysWithValues: entries.indices.filter { entries[$0].origin == .found && verdicts[$0].isForHop }
+                .map { ($0, verdicts[$0]) })
     }
 
     private func isError(_ entry: Entry, _ verdict: MappingVerdict, _ selection: MappingSelection) -> Bool {
@@ -136,9 +136,21 @@ extension MappingLibrary {
             switch verdict {
             case .differs(let meant?, _, _): [meant]
             case .ambiguous(let hops, _): hops
+            // The bundle and a version of it may have been renamed.
+            case .ofAnotherModel(let other) where !other.isPresent && other.hops.count == 1: other.hops
             default: []
             }
         return !infersDespiteMismatch && meant.contains { selection.models[$0].isEmpty }
+    }
+}
+
+extension MappingVerdict {
+    /// Whether it claims a hop and doesn't match it.
+    fileprivate var isMeant: Bool { if case .differs(_?, _, _) = self { true } else { false } }
+
+    /// … or would fit one if it weren't another model's.
+    fileprivate var isForHop: Bool {
+        if case .ofAnotherModel(let other) = self { !other.hops.isEmpty } else { isMeant }
     }
 }
 
