@@ -1,4 +1,4 @@
-import CausewayModel
+package import CausewayModel
 
 /// Pairs the elements of two versions by name and renaming identifier (InsideCoreDataMigration §4).
 ///
@@ -8,15 +8,15 @@ import CausewayModel
 /// 2. a source element whose *name* is the destination's identifier (v2 kept no identifier, or v3 names v2's name);
 /// 3. the same name, where nothing else claims that source element: an unknown identifier must not lose data. Each
 ///    source element serves one destination element at most.
-struct RenamingMatch {
-    struct Element {
+package struct RenamingMatch {
+    package struct Element {
         var name: String
         var renamingIdentifier: String?
         var identifier: String { renamingIdentifier ?? name }
 
         init(_ entity: Entity) { (name, renamingIdentifier) = (entity.name, entity.renamingIdentifier) }
 
-        init(_ attribute: Attribute) { (name, renamingIdentifier) = (attribute.name, attribute.renamingIdentifier) }
+        package init(_ attribute: Attribute) { (name, renamingIdentifier) = (attribute.name, attribute.renamingIdentifier) }
 
         init(_ relationship: Relationship) {
             (name, renamingIdentifier) = (relationship.name, relationship.renamingIdentifier)
@@ -24,11 +24,11 @@ struct RenamingMatch {
     }
 
     /// Source names by destination name.
-    private(set) var sources: [String: String] = [:]
+    package private(set) var sources: [String: String] = [:]
     /// Destination elements that claim another one's source element: they are refused, not guessed.
     private(set) var conflicts: [(source: String, destinations: [String])] = []
 
-    init(source: [Element], destination: [Element]) {
+    package init(source: [Element], destination: [Element]) {
         var byIdentifier: [String: [String]] = [:]
         for element in source { byIdentifier[element.identifier, default: []].append(element.name) }
         let names = Set(source.map(\.name))

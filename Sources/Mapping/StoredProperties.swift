@@ -24,7 +24,7 @@ extension ManagedObjectModel {
     }
 
     /// Attributes by name as `entity` sees them, transient ones included.
-    func allAttributes(of entity: String) -> [String: Attribute] {
+    package func allAttributes(of entity: String) -> [String: Attribute] {
         var result: [String: Attribute] = [:]
         for ancestor in lineage(of: entity) {
             for attribute in ancestor.attributes where result[attribute.name] == nil {

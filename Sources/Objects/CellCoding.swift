@@ -61,9 +61,6 @@ enum CellCoding {
         case (_, .null): return .null
         case (.boolean, .boolean(let value)): return .integer(value ? 1 : 0)
         case (.boolean, .integer(let value)): return .integer(value == 0 ? 0 : 1)
-        // As `-[NSNumber boolValue]`: every number but 0 is true.
-        case (.boolean, .real(let value)): return value.isNaN ? nil : .integer(value == 0 ? 0 : 1)
-        case (.boolean, .decimal(let text)): return Double(text).flatMap { cell(for: .real($0), as: attribute) }
         case (.integer16, .integer(let value)): return Int16(exactly: value).map { .integer(Int64($0)) }
         case (.integer32, .integer(let value)): return Int32(exactly: value).map { .integer(Int64($0)) }
         case (.integer64, .integer(let value)): return .integer(value)
@@ -96,12 +93,19 @@ enum CellCoding {
         case (.transformable, .data(let value)): return .blob(value)
         case (.transformable, .string(let value)): return .text(value)
         case (.objectID, .string(let value)), (.objectID, .uri(let value)): return .text(value)
+        case (.boolean, .real(let value)): return truth(value)
+        case (.boolean, .decimal(let text)): return Double(text).flatMap(truth)
         case (.undefined, .integer(let value)): return .integer(value)
         case (.undefined, .real(let value)): return value.isNaN ? nil : .real(value)
         case (.undefined, .string(let value)): return .text(value)
         case (.undefined, .data(let value)): return .blob(value)
         default: return nil
         }
+    }
+
+    /// As `-[NSNumber boolValue]`: every number but 0 is true.
+    private static func truth(_ value: Double) -> Cell? {
+        value.isNaN ? nil : .integer(value == 0 ? 0 : 1)
     }
 
     /// A number as a column of NUMERIC affinity keeps it: as an integer if nothing is lost.

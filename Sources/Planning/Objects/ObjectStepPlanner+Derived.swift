@@ -22,13 +22,20 @@ extension ObjectStepPlanner {
                     case .attribute(let column, _)? = destination.place(of: handle, entity: number),
                     !isComputed(attribute, of: owner), !result.contains(where: { $0.column == column })
                 else { continue }
-                if let from = origin(of: attribute, in: columns),
-                    reads(attribute, into: number, mapping).allSatisfy({ $0.isKept(by: filled, columns) })
+                let readings = reads(attribute, into: number, mapping)
+                if let from = origin(of: attribute, in: entity, columns),
+                    readings.allSatisfy({ $0.isKept(by: filled, columns) })
                 {
                     result.append(
                         .init(
                             name: attribute.name, column: column, attribute: attribute,
                             origin: .carry(try columns.index(of: from))))
+                    guard readings.contains(where: \.isOfOtherRows) else { continue }
+                    warnings.append(
+                        """
+                        \(entity).\(attribute.name) is derived from other rows: its values are the source's until Core \
+                        Data writes the row again, whatever becomes of these rows.
+                        """)
                 } else {
                     warnings.append(
                         """
@@ -51,13 +58,13 @@ extension ObjectStepPlanner {
     }
 
     /// The column of the source attribute that has the same derivation and type.
-    private func origin(of attribute: Attribute, in columns: SourceColumns) -> Int? {
-        let known = source.schema.model.lineage(of: source.name(of: columns.entity)).flatMap(\.attributes)
-        let identifier = attribute.renamingIdentifier ?? attribute.name
-        let old =
-            known.first { ($0.renamingIdentifier ?? $0.name) == identifier }
-            ?? known.first { $0.name == identifier } ?? known.first { $0.name == attribute.name }
-        guard let old, old.derivation == attribute.derivation, old.type == attribute.type,
+    private func origin(of attribute: Attribute, in entity: String, _ columns: SourceColumns) -> Int? {
+        let before = source.schema.model.allAttributes(of: source.name(of: columns.entity))
+        let match = RenamingMatch(
+            source: before.values.map { .init($0) },
+            destination: destination.schema.model.allAttributes(of: entity).values.map { .init($0) })
+        guard let old = match.sources[attribute.name].flatMap({ before[$0] }), old.derivation == attribute.derivation,
+            old.type == attribute.type,
             let handle = source.schema.handle(of: old.name),
             case .attribute(let column, _)? = source.place(of: handle, entity: columns.entity)
         else { return nil }
@@ -70,6 +77,9 @@ extension ObjectStepPlanner {
         case attribute(to: Int, from: Int?)
         case relationship(isMapped: Bool)
         case other
+
+        /// Whether other mappings decide about it.
+        var isOfOtherRows: Bool { if case .relationship = self { true } else { false } }
 
         /// Whether the new row has what the source row has.
         func isKept(by filled: [EntityMappingPlan.AttributeFill], _ columns: SourceColumns) -> Bool {
