@@ -16,7 +16,9 @@ package struct RenamingMatch {
 
         init(_ entity: Entity) { (name, renamingIdentifier) = (entity.name, entity.renamingIdentifier) }
 
-        package init(_ attribute: Attribute) { (name, renamingIdentifier) = (attribute.name, attribute.renamingIdentifier) }
+        package init(_ attribute: Attribute) {
+            (name, renamingIdentifier) = (attribute.name, attribute.renamingIdentifier)
+        }
 
         init(_ relationship: Relationship) {
             (name, renamingIdentifier) = (relationship.name, relationship.renamingIdentifier)
