@@ -199,9 +199,11 @@ extension LinkSource {
 
     /// These links in terms of the version before, where they are `earlier`'s.
     package func composed(after earlier: LinkSource) -> LinkSource {
-        LinkSource(
+        var result = LinkSource(
             entity: earlier.entity, relationship: earlier.relationship, isInverted: isInverted != earlier.isInverted,
             changesForm: changesForm || earlier.changesForm, isPartial: isPartial || earlier.isPartial)
+        result.keepsFirst = keepsFirst || earlier.keepsFirst
+        return result
     }
 }
 

@@ -22,8 +22,8 @@ extension MappingModel {
 private struct Condition: Hashable {
     enum Demand: Hashable {
         case noRows, noNulls, fits
-        /// A link, and none to objects of these entities.
-        case links([String])
+        /// A link, none to objects of these entities, and none to another row's object.
+        case links([String], isAlone: Bool)
         /// No link to objects of these entities; `canEnd` with an option.
         case noLinks([String], canEnd: Bool)
         case unique(String)
@@ -39,8 +39,11 @@ private struct Condition: Hashable {
         case .noRows: "if there are no rows of \(entities): \(reason)"
         case .noNulls: "if it is NULL in no row of \(entities): \(reason)"
         case .fits: "if every value in the rows of \(entities) fits: \(reason)"
-        case .links(let targets):
-            "if every row of \(entities) has such a link\(targets.isEmpty ? "" : ", and not" + Self.objects(targets)): \(reason)"
+        case .links(let targets, let isAlone):
+            """
+            if every row of \(entities) has such a link\(targets.isEmpty ? "" : ", and not" + Self.objects(targets))\
+            \(isAlone ? ", no two to one object" : ""): \(reason)
+            """
         case .noLinks(let targets, let canEnd):
             """
             if no row of \(entities) has such a link\(Self.objects(targets))\
@@ -67,7 +70,8 @@ extension EntityMapping {
                 switch obligation.demand {
                 case .noRows: Condition(demand: .noRows, reason: place)
                 case .noNulls: Condition(demand: .noNulls, reason: place)
-                case .noMissing(let links): Condition(demand: .links(links.ended.sorted()), reason: place)
+                case .noMissing(let links):
+                    Condition(demand: .links(links.ended.sorted(), isAlone: links.keepsFirst), reason: place)
                 case .noEnding(let links):
                     Condition(
                         demand: .noLinks(links.ended.sorted(), canEnd: false),

@@ -22,10 +22,12 @@ extension MappingInference {
                 .severalLinks(found.map { "\($0.owner).\($0.relationship.name)" }.sorted()), entity, relationship.name)
         }
         guard let first = found.first else { return nil }
-        return LinkSource(
+        var links = LinkSource(
             entity: first.entity, relationship: first.relationship.name, isInverted: true,
             changesForm: form(first.relationship, in: source).flipped != form(relationship, in: destination),
             ended: dropped(kindOf: first.owner), isPartial: found.count > 1)
+        links.keepsFirst = keepsFirst(relationship, otherEnd: first.relationship)
+        return links
     }
 
     /// The source relationships that the inverse of `relationship` continues, if they are several: the subentities' own

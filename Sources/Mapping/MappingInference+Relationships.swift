@@ -53,7 +53,17 @@ extension MappingInference {
             refuse(.severalLinks(several), entity, relationship.name, from: found.name)
         }
         links.changesForm = form(found, in: source) != form(relationship, in: destination)
+        links.keepsFirst = keepsFirst(relationship, otherEnd: source.inverse(of: found)?.relationship)
         return (links, links)
+    }
+
+    /// Whether only the first of several rows with a link to one object keeps it (`LinkSource.keepsFirst`); `otherEnd` is
+    /// the source's relationship at that object.
+    func keepsFirst(_ relationship: Relationship, otherEnd: Relationship?) -> Bool {
+        guard !relationship.isToMany, let inverse = destination.inverse(of: relationship)?.relationship,
+            !inverse.isToMany, !inverse.isTransient
+        else { return false }
+        return otherEnd.map { $0.isToMany || $0.isTransient } ?? true
     }
 
     /// The fate of links, by their old targets and the relationship's new destination.
@@ -67,8 +77,8 @@ extension MappingInference {
         return fate
     }
 
-    /// A mandatory to-one needs a link in every row, one that doesn't end. If the source's relationship was mandatory
-    /// too, its rows have one. To-manys aren't checked: the app checks their minimum when it saves.
+    /// A mandatory to-one needs a link in every row, one that stays. If the source's relationship was a mandatory to-one,
+    /// its rows have one. To-manys aren't checked: the app checks their minimum when it saves.
     private mutating func oblige(_ relationship: Relationship, _ links: LinkSource?, entity: String) {
         guard !relationship.isToMany, !relationship.isOptional else { return }
         var obligation = Obligation(
@@ -77,8 +87,10 @@ extension MappingInference {
         if let links {
             let old = source.relationship(links.relationship, of: links.entity)?.relationship
             let mine = links.isInverted ? old.flatMap { source.inverse(of: $0)?.relationship } : old
-            if mine?.isOptional ?? true {
+            if mine.map({ $0.isOptional || $0.isToMany }) ?? true {
                 (obligation.change, obligation.demand) = (.tightenedToOne, .noMissing(links: links))
+            } else if links.keepsFirst {
+                (obligation.change, obligation.demand) = (.sharedToOne, .noMissing(links: links))
             } else {
                 guard !links.ended.isEmpty else { return }
                 (obligation.change, obligation.demand) = (.cutToOne, .noEnding(links: links))

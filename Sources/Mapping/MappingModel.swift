@@ -125,6 +125,8 @@ package struct Obligation: Hashable, Sendable {
         case tightenedToOne = "is mandatory now"
         /// It was mandatory before, and some of its links end.
         case cutToOne = "is mandatory"
+        /// It was mandatory before, and its object may have only one such link now.
+        case sharedToOne = "is mandatory, and no two rows can have the same object now"
         case abstractEntity = "is abstract now"
     }
 
@@ -133,7 +135,8 @@ package struct Obligation: Hashable, Sendable {
         case noRows
         /// The source attribute must hold no NULL.
         case noNulls(attribute: String)
-        /// Every row of the source entity must have such a link, and not to one of the entities where such links end.
+        /// Every row of the source entity must keep such a link: have one, not to one of the entities where such links
+        /// end, and before the other rows that lead to its object where only the first keeps its own.
         case noMissing(links: LinkSource)
         /// No row of the source entity may have such a link to one of the entities where such links end.
         case noEnding(links: LinkSource)
@@ -178,6 +181,9 @@ package struct LinkSource: Hashable, Sendable {
     /// The destination's relationship has links of other source relationships besides, which the rows at its other end
     /// tell: those of several subentities that became one of their parent.
     package var isPartial: Bool
+    /// Both ends are to-ones in the destination, but in the source several rows may lead to one object: the first of
+    /// them keeps its link.
+    package var keepsFirst = false
 
     package init(
         entity: String, relationship: String, isInverted: Bool, changesForm: Bool, ended: Set<String> = [],

@@ -44,9 +44,8 @@ struct ResolvedLinks {
     /// Source Z_ENTs at the other end whose rows can't be targets in the destination or in a version in between: they
     /// are dropped, or become rows of an entity to which the relationship doesn't lead.
     var lost: Set<Int> = []
-    /// Both ends keep at most one link in the destination, but the source's other end had many: the other end keeps its
-    /// first, so a row keeps its link only if it is that first one.
-    var keepsFirstOnly = false
+    /// As in `LinkSource`.
+    var keepsFirst = false
     /// Identifies the set of links: two resolutions with the same identity read the same links.
     var identity: [String]
 }
@@ -73,7 +72,10 @@ struct SourceTables {
     func table(of entity: String) -> String? { layout.table(of: entity)?.name }
 
     /// Where the links of `source` are stored, seen from the rows of the destination relationship.
-    func resolve(_ source: LinkSource) throws(PlanError) -> ResolvedLinks {
+    ///
+    /// - Parameter readsFirstEnd: of a one-to-one, reads the column of the end whose name comes first, whichever end a
+    ///   join table is named by: both ends have one, and they may disagree.
+    func resolve(_ source: LinkSource, readsFirstEnd: Bool = false) throws(PlanError) -> ResolvedLinks {
         guard let (owner, relationship) = model.relationship(source.relationship, of: source.entity) else {
             throw .missingInSource(entity: source.entity, property: source.relationship)
         }
@@ -83,8 +85,14 @@ struct SourceTables {
         let identity =
             [owner, relationship.name, source.isInverted ? "inverted" : "forward"] + source.ended.sorted()
         let (mine, other) = source.isInverted ? (backward, Optional(forward)) : (Optional(forward), backward)
+        var near = mine
+        if readsFirstEnd, let mine, let other, !mine.relationship.isToMany, !other.relationship.isToMany,
+            (other.owner, other.relationship.name) < (mine.owner, mine.relationship.name)
+        {
+            near = nil
+        }
         return ResolvedLinks(
-            access: try access(mine: mine, other: other, declared: forward),
+            access: try access(mine: near, other: other, declared: forward),
             otherEntity: source.isInverted ? owner : relationship.destination,
             thisEntity: source.isInverted ? relationship.destination : owner,
             isToOne: mine.map { !$0.relationship.isToMany } ?? !(other?.relationship.isToMany ?? true),

@@ -10,6 +10,8 @@ package struct LinkCells: Sendable {
     package var entity: RowShape.Cell?
     /// Z_ENTs at the other end to which such links end; if there is only one, all of them end.
     package var ended: Set<Int>
+    /// The rows with a link to the same row, of which only the first keeps it; nil where each does.
+    package var rivals: RowShape.RelatedKey?
 }
 
 extension StepPlan {
@@ -19,13 +21,27 @@ extension StepPlan {
         let resolved = try tables.resolve(links)
         // The names may include entities to which such a link can't lead.
         let ended = links.ended.filter { source.model.isKind($0, of: resolved.otherEntity) }
+        var rivals: RowShape.RelatedKey?
+        if links.keepsFirst, case .ownColumn(let own) = resolved.access {
+            rivals = .init(
+                table: try identifier(tables.table(of: resolved.thisEntity) ?? ""), key: own.column,
+                value: try identifier("Z_PK"), order: own.place)
+        }
         return LinkCells(
             key: try tables.keyCell(resolved), entity: try tables.entityCell(resolved),
-            ended: Set(ended.compactMap { source.entityNumbers[$0] }))
+            ended: Set(ended.compactMap { source.entityNumbers[$0] }), rivals: rivals)
+    }
+}
+
+extension LinkCells {
+    /// The row's place among its rivals.
+    package var place: RowShape.Cell? {
+        rivals.map { .position(owner: .column($0.key), by: $0.order ?? $0.value) }
     }
 }
 
 extension SourceTables {
+
     func keyCell(_ links: ResolvedLinks) throws(PlanError) -> RowShape.Cell {
         switch links.access {
         case .ownColumn(let own): .column(own.column)

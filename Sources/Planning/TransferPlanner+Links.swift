@@ -22,7 +22,7 @@ extension TransferPlanner {
     }
 
     func first(_ recipe: CellRecipe, _ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
-        guard links.keepsFirstOnly, case .ownColumn(let own) = links.access else { return recipe }
+        guard links.keepsFirst, case .ownColumn(let own) = links.access else { return recipe }
         let key: SQLIdentifier = try identifier("Z_PK")
         return .first(recipe, position: shape.index(of: .position(owner: .column(own.column), by: own.place ?? key)))
     }
@@ -75,7 +75,7 @@ extension TransferPlanner {
                 let number = entity.source.flatMap({ source.layout.entityNumbers[$0] }),
                 let links = entity.relationship(table.relationship)?.links
             else { continue }
-            var resolved = try source.resolve(links)
+            var resolved = try source.resolve(links, readsFirstEnd: true)
             if let index = found.firstIndex(where: { $0.links.identity == resolved.identity }) {
                 found[index].owners.insert(number)
             } else {

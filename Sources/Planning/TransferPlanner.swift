@@ -159,9 +159,7 @@ package struct TransferPlanner {
         // Over several steps, links found by the inverse may belong to other entities of the table.
         guard source.model.isKind(context.origin, of: resolved.thisEntity) else { return nil }
         resolved.lost.formUnion(lost(kindOf: resolved.otherEntity, notBecoming: relationship.destination))
-        let inverse = destination.model.inverse(of: relationship)?.relationship
-        resolved.keepsFirstOnly =
-            !resolved.isOtherToOne && inverse.map { !$0.isToMany && !$0.isTransient } ?? false
+        resolved.keepsFirst = links.keepsFirst
         return resolved
     }
 

@@ -81,7 +81,8 @@ extension RowShape {
                 let key = text(owner)
                 let rows = (conditions.map(self.text) + ["\(key) IS NOT NULL"]).joined(separator: " AND ")
                 return """
-                     LEFT JOIN (SELECT \(ownOrder) AS k, 1024 + 1024 * row_number() OVER (PARTITION BY \(key) ORDER BY t.\(by)) \
+                     LEFT JOIN (SELECT \(ownOrder) AS k, 1024 + 1024 * row_number() OVER \
+                    (PARTITION BY \(key) ORDER BY t.\(by), \(ownOrder)) \
                     AS v FROM \(table) AS t NOT INDEXED\(relatedJoins) WHERE \(rows)) AS p\(number) ON p\(number).k = \(ownOrder)
                     """
             }.joined()

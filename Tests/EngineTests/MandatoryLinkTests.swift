@@ -41,6 +41,9 @@ struct MandatoryLinkTests {
             """
     private static let cut = "but its link to Cat objects can't stay in 2 rows of Thing (p1, p4)"
 
+    private static let shared =
+        "is mandatory, and no two rows can have the same object now, but it is missing, or another row keeps its object,"
+
     static let changes = [
         Change(
             testDescription: "the object's entity is dropped",
@@ -112,6 +115,46 @@ struct MandatoryLinkTests {
                 "V2: Thing.pet is mandatory now, but it is missing, or its object can't stay, in 2 rows of Thing (p1, p4)",
             kept: ["2", "3"]),
         Change(
+            testDescription: "the other end becomes a to-one, and keeps its first",
+            versions: ["toMany", "toOne"].map { back in
+                version(
+                    strict(toOne("pet", "Animal", inverse: "owner")),
+                    back: back == "toOne"
+                        ? toOne("owner", "Thing", inverse: "pet") : toMany("owner", "Thing", inverse: "pet"))
+            },
+            rows: rows, text: "V2: Thing.pet \(shared) in 1 row of Thing (p4)", kept: ["1", "2", "3"]),
+        Change(
+            testDescription: "a to-one is the new inverse",
+            versions: [
+                version(strict(pet)),
+                version(
+                    strict(toOne("pet", "Animal", inverse: "owner")), back: toOne("owner", "Thing", inverse: "pet")),
+            ],
+            rows: rows, text: "V2: Thing.pet \(shared) in 1 row of Thing (p4)", kept: ["1", "2", "3"]),
+        Change(
+            testDescription: "the same after a step that renames",
+            versions: [
+                version(strict(pet)), version(strict(renamed)),
+                version(
+                    strict(toOne("friend", "Animal", inverse: "owner")),
+                    back: toOne("owner", "Thing", inverse: "friend")),
+            ],
+            rows: rows, text: "V3: Thing.friend \(shared) in 1 row of Thing (p4)", kept: ["1", "2", "3"]),
+        Change(
+            testDescription: "it was a mandatory to-many, which rows may lack",
+            versions: ["toMany", "toOne"].map { link in
+                version(
+                    strict(
+                        link == "toOne"
+                            ? toOne("pet", "Animal", inverse: "owner") : toMany("pet", "Animal", inverse: "owner")),
+                    back: toOne("owner", "Thing", inverse: "pet"))
+            },
+            rows: animals + """
+                INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT) VALUES (1, 4, 1), (2, 4, 1), (3, 4, 1), (4, 4, 1);
+                UPDATE ZANIMAL SET ZOWNER = Z_PK; INSERT INTO ZANIMAL (Z_PK, Z_ENT, Z_OPT, ZOWNER) VALUES (4, 1, 1, 1);
+                """,
+            text: "V2: Thing.pet is mandatory now, but it is missing in 1 row of Thing (p4)", kept: ["1", "2", "3"]),
+        Change(
             testDescription: "the relationship leads elsewhere",
             versions: [version(strict(pet)), version(strict(toOne("pet", "Dog")))], rows: rows,
             text: "V2: Thing.pet is mandatory, but its link to Animal, Cat objects can't stay in 3 rows of Thing "
@@ -147,7 +190,7 @@ struct MandatoryLinkTests {
             try Migration(request).plan().notices
                 == ["\(change.text); to be quarantined"].map { notice in
                     notice.replacing(" is mandatory, but", with: " is mandatory,").replacing(
-                        " is mandatory now, but", with: " is mandatory now,")
+                        " now, but", with: " now,")
                 })
         _ = try Migration(request).run()
         #expect(try scenario.rows("SELECT Z_PK FROM ZTHING ORDER BY 1") == change.kept)

@@ -82,7 +82,7 @@ struct LossReportTests {
         let alone = try losses(library(books, many), library(toMany("books", "Book"), ""))
         #expect(
             alone == [
-                "will keep only the first of an object's several owners in Author.books, which loses its inverse"
+                "will keep only the first of an object's several owners in Author.books, a to-many without inverse"
             ])
     }
 

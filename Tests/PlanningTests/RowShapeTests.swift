@@ -45,7 +45,7 @@ struct RowShapeTests {
         #expect(
             shape.sql == """
                 SELECT p0.v FROM "ZA" AS t NOT INDEXED LEFT JOIN (SELECT t.rowid AS k, 1024 + 1024 * row_number() \
-                OVER (PARTITION BY t."ZOWNER" ORDER BY t."Z_PK") AS v FROM "ZA" AS t NOT INDEXED \
+                OVER (PARTITION BY t."ZOWNER" ORDER BY t."Z_PK", t.rowid) AS v FROM "ZA" AS t NOT INDEXED \
                 WHERE t."ZOWNER" IS NOT NULL) AS p0 ON p0.k = t.rowid ORDER BY t.rowid
                 """)
     }

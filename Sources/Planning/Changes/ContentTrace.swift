@@ -42,28 +42,53 @@ package struct ContentTrace: Sendable {
 
     /// The links of a relationship.
     func links(of relationship: String, declaredBy entity: String) -> StoreContent {
-        guard let origins else { return .links(Set([stored(relationship, of: entity)].compactMap(\.self))) }
-        var found: Set<StoreContent.StoredLinks> = []
-        for name in source.entityAndSubentities(of: entity) {
-            for mapping in origins[name] ?? [] {
-                guard let links = mapping.relationship(relationship)?.links,
-                    let stored = stored(links.relationship, of: links.entity)
-                else { continue }
-                found.insert(stored)
-            }
-        }
-        return .links(found)
+        .links(Set(stored(relationship, declaredBy: entity).map(\.links)))
     }
 
-    /// Both ends of one set of links give the same answer.
-    private func stored(_ relationship: String, of entity: String) -> StoreContent.StoredLinks? {
-        guard let found = store.relationship(relationship, of: entity) else { return nil }
-        let this = [found.owner, found.relationship.name]
-        guard let inverse = store.inverse(of: found.relationship), !inverse.relationship.isTransient else {
-            return .init(entity: this[0], relationship: this[1])
+    /// Its links beyond the first one of each object at an end; nil where an earlier step stores them otherwise.
+    func furtherLinks(of relationship: String, declaredBy entity: String, isFar: Bool) -> StoreContent? {
+        let found = stored(relationship, declaredBy: entity)
+        guard !found.contains(where: \.changesForm) else { return nil }
+        return .furtherLinks(Set(found.map { .init(links: $0.links, isFar: $0.isInverted != isFar) }))
+    }
+
+    /// The links of a to-one that its inverse doesn't have; nil where an earlier step stores them otherwise.
+    func unconfirmed(_ relationship: String, declaredBy entity: String) -> StoreContent? {
+        let found = stored(relationship, declaredBy: entity)
+        guard !found.contains(where: \.changesForm) else { return nil }
+        return .unconfirmed(
+            Set(found.map { $0.isInverted ? $0.links.inverseToOne(in: store) ?? $0.links : $0.links }))
+    }
+
+    /// Links of the store's, under the name of their first end.
+    private struct Stored {
+        var links: StoreContent.StoredLinks
+        /// Seen from the other end.
+        var isInverted: Bool
+        /// An earlier step stores them otherwise.
+        var changesForm: Bool
+    }
+
+    private func stored(_ relationship: String, declaredBy entity: String) -> [Stored] {
+        guard let origins else { return [stored(relationship, of: entity)].compactMap(\.self) }
+        return source.entityAndSubentities(of: entity).flatMap { origins[$0] ?? [] }.compactMap { mapping in
+            guard let links = mapping.relationship(relationship)?.links,
+                var stored = stored(links.relationship, of: links.entity)
+            else { return nil }
+            stored.isInverted = stored.isInverted != links.isInverted
+            stored.changesForm = links.changesForm
+            return stored
         }
-        let other = [inverse.owner, inverse.relationship.name]
-        let first = other.lexicographicallyPrecedes(this) ? other : this
-        return .init(entity: first[0], relationship: first[1])
+    }
+
+    /// Both ends of one set of links give the same name.
+    private func stored(_ relationship: String, of entity: String) -> Stored? {
+        guard let found = store.relationship(relationship, of: entity) else { return nil }
+        let this = StoreContent.StoredLinks(entity: found.owner, relationship: found.relationship.name)
+        guard let inverse = store.inverse(of: found.relationship), !inverse.relationship.isTransient else {
+            return Stored(links: this, isInverted: false, changesForm: false)
+        }
+        let other = StoreContent.StoredLinks(entity: inverse.owner, relationship: inverse.relationship.name)
+        return Stored(links: min(this, other), isInverted: other < this, changesForm: false)
     }
 }

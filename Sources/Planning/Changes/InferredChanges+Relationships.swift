@@ -74,7 +74,7 @@ extension InferredChanges {
                     successor(of: entity) ?? entity, path, .dropped,
                     from: source.storedLeaf(path, of: entity)?.type.modelName, content: loss.content)
             case .relationship(let ends): for end in ends { links[[end]] = loss.content }
-            case .filtered, .furtherLinks, .furtherOwners, .order, .other: break
+            case .filtered, .furtherLinks, .furtherOwners, .unconfirmed, .order, .other: break
             }
         }
         for name in source.entitiesInStoreOrder() {

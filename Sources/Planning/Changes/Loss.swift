@@ -11,10 +11,12 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
         case attribute(entity: String, path: String)
         /// A relationship, with its inverse where both end: they are one set of links. Each as `Entity.relationship`.
         case relationship([String])
-        /// Links beyond the first one of each row.
+        /// Links beyond the first one of each row, where a relationship becomes a to-one.
         case furtherLinks(String)
-        /// Owners beyond the first one of each object, where a many-to-many relationship loses its inverse.
+        /// Links beyond the first one to each object, where a to-many has no inverse: an object then has one owner.
         case furtherOwners(String)
+        /// Links of a one-to-one relationship that its inverse doesn't have, where the inverse's are kept.
+        case unconfirmed(String, inverse: String)
         /// The order of a relationship's objects.
         case order(String)
         /// Something that the sentence names itself.
@@ -60,9 +62,16 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
             case .relationship(let ends):
                 "\(drop) the links of \(ends.joined(separator: " and "))\(counted("link", "links"))"
             case .furtherLinks(let place):
-                "\(keep) only the first of several links of \(place), which becomes a to-one"
+                "\(keep) only the first of several links of \(place), which becomes a to-one\(dropping)"
             case .furtherOwners(let place):
-                "\(keep) only the first of an object's several owners in \(place), which loses its inverse"
+                """
+                \(keep) only the first of an object's several owners in \(place), a to-many without inverse\(dropping)
+                """
+            case .unconfirmed(let place, let inverse):
+                """
+                \(drop) the links of \(place) that its inverse \(inverse) doesn't have\(counted("link", "links")): the \
+                inverse's are kept
+                """
             case .order(let place): "\(drop) the order of \(place), which is no longer ordered"
             case .other(let sentence): sentence
             }
@@ -73,6 +82,11 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
     var exception: String? {
         policies.isEmpty
             ? nil : "unless \(policies.joined(separator: " or ")) reads it"
+    }
+
+    /// What isn't kept, as a clause.
+    private var dropping: String {
+        count.map { ": \($0.grouped) \($0 == 1 ? "link is" : "links are") dropped" } ?? ""
     }
 
     private func counted(_ singular: String, _ plural: String) -> String {

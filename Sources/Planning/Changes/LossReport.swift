@@ -165,22 +165,73 @@ package struct LossReport {
         return found.relationship
     }
 
-    private mutating func appendNarrowing(_ links: LinkSource, _ old: Relationship, to entity: String, _ name: String) {
+    /// Tells where the destination has less room for a set of links than the source.
+    private mutating func appendNarrowing(_ links: LinkSource, _ found: Relationship, to entity: String, _ name: String)
+    {
         // It may have the links of subentities only, whose relationship has moved up: it's told once, for its owner.
         guard links.changesForm, let (entity, new) = destination.relationship(name, of: entity),
             isOfStore(relationship: links.relationship, of: links.entity)
         else { return }
-        let wasToMany = links.isInverted ? source.inverse(of: old)?.relationship.isToMany ?? true : old.isToMany
-        let wasManyToMany = old.isToMany && source.inverse(of: old)?.relationship.isToMany ?? false
-        if wasManyToMany, new.isToMany, destination.inverse(of: new) == nil {
-            add(.furtherOwners("\(entity).\(name)"))
+        let here = (owner: links.entity, relationship: found)
+        let there = source.inverse(of: found).flatMap { $0.relationship.isTransient ? nil : $0 }
+        let (mine, theirs) = links.isInverted ? (there, here) : (Optional(here), there)
+        let inverse = destination.inverse(of: new).flatMap { $0.relationship.isTransient ? nil : $0 }
+        let before = LinkRoom(mine?.relationship, inverse: theirs?.relationship)
+        let after = LinkRoom(new, inverse: inverse?.relationship)
+        func further(isFar: Bool) -> StoreContent? {
+            trace?.furtherLinks(of: found.name, declaredBy: links.entity, isFar: links.isInverted != isFar)
         }
-        if wasToMany, !new.isToMany {
-            add(.furtherLinks("\(entity).\(name)"))
+        if before.hasMany, !after.hasMany { add(.furtherLinks("\(entity).\(name)"), further(isFar: false)) }
+        if before.isOfMany, !after.isOfMany {
+            let place = inverse.map { "\($0.owner).\($0.relationship.name)" }
+            add(place.map { .furtherLinks($0) } ?? .furtherOwners("\(entity).\(name)"), further(isFar: true))
         }
-        let wasOrdered = links.isInverted ? source.inverse(of: old)?.relationship.isOrdered ?? false : old.isOrdered
-        if wasOrdered, !new.isOrdered {
-            add(.order("\(entity).\(name)"))
+        if let mine, let theirs, !before.hasMany, !before.isOfMany, after.hasMany || after.isOfMany {
+            appendUnconfirmed(mine, theirs, after, hasInverse: inverse != nil)
         }
+        if mine?.relationship.isOrdered ?? false, !new.isOrdered { add(.order("\(entity).\(name)")) }
+    }
+
+    /// Both ends of a one-to-one have a column, which may disagree: the destination has the links of one.
+    private mutating func appendUnconfirmed(
+        _ mine: (owner: String, relationship: Relationship), _ theirs: (owner: String, relationship: Relationship),
+        _ after: LinkRoom, hasInverse: Bool
+    ) {
+        let ends = [mine, theirs].map { end in
+            (
+                owner: source.relationship(end.relationship.name, of: end.owner)?.owner ?? end.owner,
+                name: end.relationship.name
+            )
+        }
+        let keepsMine: Bool
+        switch (after.hasMany, after.isOfMany) {
+        case (false, _): keepsMine = true
+        case (true, false):
+            // The inverse's own mapping tells.
+            guard !hasInverse else { return }
+            keepsMine = false
+        // A join table is filled from the first end.
+        case (true, true): keepsMine = (ends[0].owner, ends[0].name) < (ends[1].owner, ends[1].name)
+        }
+        let (lost, kept) = keepsMine ? (ends[1], ends[0]) : (ends[0], ends[1])
+        guard lost != kept else { return }
+        add(
+            .unconfirmed("\(lost.owner).\(lost.name)", inverse: "\(kept.owner).\(kept.name)"),
+            trace?.unconfirmed(lost.name, declaredBy: lost.owner))
+    }
+}
+
+/// How many links a store has room for at either end of a relationship.
+struct LinkRoom {
+    /// An object may have several.
+    let hasMany: Bool
+    /// Several objects may lead to one.
+    let isOfMany: Bool
+
+    /// Of a to-many without inverse each object has one owner; a to-one without inverse has room for any number. One of
+    /// the two relationships is there.
+    init(_ relationship: Relationship?, inverse: Relationship?) {
+        hasMany = relationship?.isToMany ?? !(inverse?.isToMany ?? false)
+        isOfMany = inverse?.isToMany ?? !(relationship?.isToMany ?? false)
     }
 }

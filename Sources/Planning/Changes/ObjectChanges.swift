@@ -109,7 +109,7 @@ package struct ObjectChanges {
                         from: source.relationship(name, of: entity)?.relationship.words, value: loss.exception,
                         content: loss.content)
                 }
-            case .filtered, .furtherLinks, .furtherOwners, .order, .other: break
+            case .filtered, .furtherLinks, .furtherOwners, .unconfirmed, .order, .other: break
             }
         }
     }

@@ -11,6 +11,10 @@ package enum StoreContent: Hashable, Sendable {
     case values(Set<StoredValue>)
     /// Links, each set once: those that rows of some entities hold in a column, or all of a join table.
     case links(Set<StoredLinks>)
+    /// Links beyond the first one of each object at an end.
+    case furtherLinks(Set<LinkEnd>)
+    /// Links of a to-one that its inverse, a to-one too, doesn't have.
+    case unconfirmed(Set<StoredLinks>)
 
     /// An attribute's values in the rows of one entity; the path of a composite's leaf is `composite.leaf`.
     package struct StoredValue: Hashable, Sendable {
@@ -24,7 +28,7 @@ package enum StoreContent: Hashable, Sendable {
     }
 
     /// A relationship's links.
-    package struct StoredLinks: Hashable, Sendable {
+    package struct StoredLinks: Hashable, Comparable, Sendable {
         /// The entity that declares it.
         package var entity: String
         package var relationship: String
@@ -33,6 +37,31 @@ package enum StoreContent: Hashable, Sendable {
             self.entity = entity
             self.relationship = relationship
         }
+
+        package static func < (a: StoredLinks, b: StoredLinks) -> Bool {
+            (a.entity, a.relationship) < (b.entity, b.relationship)
+        }
+
+        /// The other side of a one-to-one whose ends are two relationships: each has a column.
+        func inverseToOne(in model: ManagedObjectModel) -> StoredLinks? {
+            guard let found = model.relationship(relationship, of: entity)?.relationship, !found.isToMany,
+                let inverse = model.inverse(of: found), !inverse.relationship.isToMany,
+                !inverse.relationship.isTransient
+            else { return nil }
+            let other = StoredLinks(entity: inverse.owner, relationship: inverse.relationship.name)
+            return other == self ? nil : other
+        }
+    }
+
+    /// The objects at one end of a relationship's links.
+    package struct LinkEnd: Hashable, Comparable, Sendable {
+        package var links: StoredLinks
+        /// The objects that the relationship leads to, instead of those that have it.
+        package var isFar: Bool
+
+        package static func < (a: LinkEnd, b: LinkEnd) -> Bool {
+            a.links == b.links ? !a.isFar && b.isFar : a.links < b.links
+        }
     }
 
     /// What is counted.
@@ -40,7 +69,7 @@ package enum StoreContent: Hashable, Sendable {
         switch self {
         case .rows: "rows"
         case .values: "values"
-        case .links: "links"
+        case .links, .furtherLinks, .unconfirmed: "links"
         }
     }
 }
@@ -77,9 +106,19 @@ extension StoreContent {
                 terms += try Self.terms(path, values.map(\.entity), in: layout)
             }
         case .links(let links):
-            let tables = SourceTables(layout: layout)
-            for links in links.sorted(by: { ($0.entity, $0.relationship) < ($1.entity, $1.relationship) }) {
-                terms.append(try Self.term(links, in: tables))
+            for links in links.sorted() {
+                terms.append(try LinkStorage(links, in: layout).all)
+                // Both ends of a one-to-one have a column, and may disagree.
+                if let inverse = links.inverseToOne(in: layout.model) {
+                    terms.append(try LinkStorage(inverse, in: layout).lacked(by: LinkStorage(links, in: layout)))
+                }
+            }
+        case .furtherLinks(let ends):
+            for end in ends.sorted() { terms.append(try LinkStorage(end.links, in: layout).further(of: end)) }
+        case .unconfirmed(let links):
+            for links in links.sorted() {
+                guard let inverse = links.inverseToOne(in: layout.model) else { continue }
+                terms.append(try LinkStorage(links, in: layout).lacked(by: LinkStorage(inverse, in: layout)))
             }
         }
         return terms
@@ -103,28 +142,5 @@ extension StoreContent {
             return CountTerm.values(in: place.sql, where: "t.\"Z_ENT\" IN (\(list))", of: place.table)
         }
         .sorted { ($0.table.name, $0.sql) < ($1.table.name, $1.sql) }
-    }
-
-    private static func term(_ links: StoredLinks, in tables: SourceTables) throws(PlanError) -> CountTerm {
-        let resolved = try tables.resolve(
-            LinkSource(
-                entity: links.entity, relationship: links.relationship, isInverted: false, changesForm: false))
-        switch resolved.access {
-        case .ownColumn(let own):
-            let table: SQLIdentifier = try identifier(tables.table(of: resolved.thisEntity) ?? "")
-            return column(own.column, of: resolved.thisEntity, table, tables.layout)
-        case .otherColumn(let table, let column, _):
-            return self.column(column, of: resolved.otherEntity, table, tables.layout)
-        case .join(let join): return CountTerm(table: join.table, sql: "count(*)")
-        }
-    }
-
-    /// Rows of other entities may hold what was left in the column of theirs.
-    private static func column(
-        _ column: SQLIdentifier, of entity: String, _ table: SQLIdentifier, _ layout: StoreLayout
-    ) -> CountTerm {
-        guard let numbers = layout.numbers(ofTree: entity) else { return CountTerm(table: table, sql: "0") }
-        let isOfEntity = "t.\"Z_ENT\" BETWEEN \(numbers.lowerBound) AND \(numbers.upperBound)"
-        return .values(in: "t.\(column)", where: isOfEntity, of: table)
     }
 }

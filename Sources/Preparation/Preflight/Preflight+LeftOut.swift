@@ -105,10 +105,10 @@ extension Preflight {
 }
 
 extension LinkCells {
-    /// Whether a row `t` has no such link, if it must have one, or has one that ends; `lost` selects the keys of rows
+    /// Whether a row `t` keeps no such link, if it must have one, or has one that ends; `lost` selects the keys of rows
     /// at the other end to which links may have ended before.
     fileprivate func condition(isMandatory: Bool, lost: String?) -> RowCondition {
-        let known = isMandatory ? "\(isMissing) OR \(ends)" : ends
+        let known = isMandatory ? "\(isMissing) OR \(ends) OR \(isBehind)" : ends
         guard let lost else { return RowCondition(known) }
         switch key {
         case .column(let name):
@@ -136,6 +136,11 @@ extension LinkCells {
             "t.\"Z_PK\" NOT IN (SELECT \(link.key) FROM \(link.table) WHERE \(link.key) IS NOT NULL)"
         case .relatedEntity, .position: "0"
         }
+    }
+
+    /// Whether another row keeps the object of a row `t`.
+    private var isBehind: String {
+        rivals.map { "t.\($0.value) IN (SELECT v FROM (\($0.first)) WHERE n > 1 AND k IS NOT NULL)" } ?? "0"
     }
 
     /// Whether a row `t` has such a link that ends; of several links, the first, which a pass carries.

@@ -179,7 +179,8 @@ extension RowDemand {
         case .null where bars: "NULL becomes that default in \(rows)"
         case .null: "it is NULL in \(rows)"
         case .missing(let links):
-            "it is missing\(links.ended.isEmpty ? "" : ", or its object can't stay,")\(loses) in \(rows)"
+            "it is missing\(links.ended.isEmpty ? "" : ", or its object can't stay,")"
+                + "\(links.keepsFirst ? ", or another row keeps its object," : "")\(loses) in \(rows)"
         case .ending(let links):
             "its link to \(links.ended.sorted().joined(separator: ", ")) objects can't stay in \(rows)"
         }
@@ -208,7 +209,7 @@ extension Obligation.Change {
     fileprivate var advice: String {
         switch self {
         case .newAttribute, .tightenedAttribute: "give the attribute a default or make it optional in the model"
-        case .newToOne, .tightenedToOne, .cutToOne: "make the relationship optional in the model"
+        case .newToOne, .tightenedToOne, .cutToOne, .sharedToOne: "make the relationship optional in the model"
         case .abstractEntity: "delete the rows"
         }
     }

@@ -84,6 +84,7 @@ package struct Preflight {
             if countsLinks, told?.danglingLinks != true { findings += try links() }
             findings += try externalValues()
             findings += try endedLinks()
+            findings += try sharedObjects()
             findings += excess(findings.leftOut)
         }
         guard findings.violations.isEmpty else {

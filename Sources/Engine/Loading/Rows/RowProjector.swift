@@ -201,6 +201,8 @@ final class RowProjector {
                 guard !row.isNull(at: key) else { continue }
                 guard let entity else { throw bad }
                 if let number = row.integer(at: entity), ended.contains(Int(clamping: number)) { throw bad }
+            case .first(let place, let bad):
+                if let number = row.integer(at: place), number != CellRecipe.firstPosition { throw bad }
             case .converts(let cell, let conversion, let attribute, let place):
                 guard let number = row.number(at: cell), case .misfit(let misfit) = conversion.fit(of: number)
                 else { continue }

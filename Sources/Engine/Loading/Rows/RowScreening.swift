@@ -17,6 +17,8 @@ struct RowScreening: Sendable {
         case notNull(cell: Int, BadRow)
         /// The link must not lead to a row of these entities; without a cell it always does.
         case staying(key: Int, entity: Int?, ended: Set<Int>, BadRow)
+        /// The row must be the first of those with a link to the same row; the cell holds its place.
+        case first(place: Int, BadRow)
         /// The last type of the conversion must hold the cell's number; `place` says where.
         case converts(cell: Int, NumericConversion, attribute: String, place: String)
         /// A reference to an external file must lead to one. A row without its file is kept, with a line in the rejects
@@ -137,7 +139,11 @@ extension RowScreening {
         case .noEnding(let links) where !links.canBe(of: entity, in: step.sourceModel): return []
         case .noMissing(let links):
             let cells = try step.linkCells(links)
+            let first = cells.place.map {
+                Demand.first(place: pass.shape.index(of: $0), bad(", but another row keeps it"))
+            }
             return [.notNull(cell: pass.shape.index(of: cells.key), bad(lacks))] + staying(cells)
+                + [first].compactMap(\.self)
         case .noEnding(let links): return staying(try step.linkCells(links))
         }
     }

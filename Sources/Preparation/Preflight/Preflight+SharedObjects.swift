@@ -1,0 +1,49 @@
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStores
+
+extension Preflight {
+    /// Objects with several owners whose relationship becomes a to-many without inverse, which has room for one: the
+    /// further links need `--end-links`. Reads the links of each such relationship once. What a later step loses is
+    /// counted in the store's own rows, as its losses are; so only the check before the first step asks.
+    func sharedObjects() throws(SQLiteError) -> Findings {
+        var findings = Findings()
+        guard step.firstStep == 0 else { return findings }
+        for loss in steps.flatMap(\.lost) {
+            guard case .furtherOwners(let place) = loss.kind, case .furtherLinks(let ends)? = loss.content else {
+                continue
+            }
+            var (links, objects) = (0, FoundRows())
+            for end in ends.sorted() {
+                let storage: LinkStorage
+                do throws(PlanError) {
+                    storage = try LinkStorage(end.links, in: step.source)
+                } catch {
+                    findings.refuse("\(error)", remedy: "restore the store from a backup")
+                    continue
+                }
+                var statement = try source.connection.prepare(storage.crowded(end))
+                while try statement.step() {
+                    objects.add(statement.int64(at: 0))
+                    links += Int(clamping: statement.int64(at: 1)) - 1
+                }
+            }
+            guard links > 0 else { continue }
+            let text = """
+                end \(links == 1 ? "1 link" : "\(links) links") of \(place): a to-many without inverse has one owner for each \
+                object, and several lead to \(objects.count == 1 ? "1 object" : "\(objects.count) objects") (\(objects.list))
+                """
+            if endsLinks {
+                findings.notices.append("\(loss.step): will \(text)")
+            } else {
+                findings.refuse(
+                    "\(loss.step): would \(text)",
+                    remedy: """
+                        end these links with --end-links, give the relationship a to-many inverse in the model, or carry \
+                        them with a mapping model
+                        """)
+            }
+        }
+        return findings
+    }
+}

@@ -1,0 +1,170 @@
+import CausewayEngine
+import CausewayPlanning
+import CausewayPreparation
+import CausewaySQLite
+import CausewayStores
+import Testing
+
+/// Whatever form a relationship's links have and get: those that are gone are the plan's losses, with their number.
+@Suite("No link is lost without its number", .timeLimit(.minutes(60)))
+struct LinkLawTests {
+    /// How `Thing.link` and its inverse `Base.back` are there.
+    enum Form: String, CaseIterable {
+        case one, many, oneToOne, oneToMany, manyToOne, manyToMany, backOne, backMany
+
+        private var link: String {
+            let inverse = [.one, .many].contains(self) ? nil : "back"
+            return switch self {
+            case .one, .oneToOne, .manyToOne: toOne("link", "Base", inverse: inverse)
+            case .many, .oneToMany, .manyToMany: toMany("link", "Base", inverse: inverse)
+            case .backOne, .backMany: ""
+            }
+        }
+
+        private var back: String {
+            let inverse = [.backOne, .backMany].contains(self) ? nil : "link"
+            return switch self {
+            case .backOne, .oneToOne, .oneToMany: toOne("back", "Thing", inverse: inverse)
+            case .backMany, .manyToOne, .manyToMany: toMany("back", "Thing", inverse: inverse)
+            case .one, .many: ""
+            }
+        }
+
+        /// `Base` is entity 1, `Thing` entity 2.
+        var version: String { model(entity("Base", attribute("a"), back), entity("Thing", attribute("a"), link)) }
+
+        /// Where the links are: table, column with the thing's key, column with the base's.
+        var storage: [(table: String, thing: String, base: String)] {
+            switch self {
+            case .one, .manyToOne: [("ZTHING", "Z_PK", "ZLINK")]
+            case .many: [("ZBASE", "Z2LINK", "Z_PK")]
+            case .oneToOne: [("ZTHING", "Z_PK", "ZLINK"), ("ZBASE", "ZBACK", "Z_PK")]
+            case .oneToMany, .backOne: [("ZBASE", "ZBACK", "Z_PK")]
+            case .manyToMany: [("Z_1BACK", "Z_2BACK", "Z_1LINK")]
+            case .backMany: [("ZTHING", "Z_PK", "Z1BACK")]
+            }
+        }
+
+        func links(in store: String) throws -> Set<String> {
+            var found: Set<String> = []
+            for place in storage {
+                found.formUnion(
+                    try Database.rows(
+                        """
+                        SELECT \(place.thing), \(place.base) FROM \(place.table) \
+                        WHERE \(place.thing) IS NOT NULL AND \(place.base) IS NOT NULL
+                        """, in: store))
+            }
+            return found
+        }
+    }
+
+    private static let count = 9
+
+    /// Many rows at both ends share an object, some have none, and the ends of a one-to-one disagree.
+    static func rows(_ form: Form) -> String {
+        var sql = (1...count).map { key in
+            """
+            INSERT INTO ZBASE (Z_PK, Z_ENT, Z_OPT) VALUES (\(key), 1, 1);
+            INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT) VALUES (\(key), 2, 1);
+            """
+        }.joined()
+        for (number, place) in form.storage.enumerated() {
+            if place.table.hasPrefix("Z_") {
+                for (thing, base) in [(1, 1), (1, 2), (2, 1), (3, 3), (3, 4), (4, 4), (5, 4), (5, 1)] {
+                    sql += "INSERT INTO \(place.table) (\(place.thing), \(place.base)) VALUES (\(thing), \(base));"
+                }
+                continue
+            }
+            let column = place.thing == "Z_PK" ? place.base : place.thing
+            for key in 1...count where key % 4 != number {
+                // A one-to-one's columns lead to different rows each; they agree in some.
+                let other = form == .oneToOne ? (number == 0 || key < 5 ? key : key % 9 + 1) : key * key % 5 + 1
+                sql += "UPDATE \(place.table) SET \(column) = \(other) WHERE Z_PK = \(key);"
+            }
+        }
+        return sql
+    }
+
+    @Test("the links that are gone are counted", arguments: Form.allCases, Form.allCases)
+    func counted(from: Form, to: Form) throws {
+        guard from != to else { return }
+        for engine in [EngineChoice.auto, .statements] {
+            let scenario = try Scenario(from.version, to.version, rows: Self.rows(from))
+            let before = try from.links(in: scenario.store)
+            var request = scenario.request(output: scenario.folder + "/New.sqlite", engine: engine)
+            request.endsLinks = true
+            request.verification = .full
+            if from == .manyToMany, to == .oneToOne {
+                #expect(try failure { _ = try Migration(request).plan() }.kind == .plan)
+                continue
+            }
+            let planned = try Migration(request).plan().steps.flatMap(\.lost)
+            let outcome = try Migration(request).run()
+            let lost = outcome.prepared.steps.flatMap(\.lost)
+            #expect(lost.map(\.count) == planned.map(\.count))
+            let after = try to.links(in: scenario.folder + "/New.sqlite")
+            #expect(after.subtracting(before) == [], "\(from) → \(to), \(engine)")
+            #expect(
+                before.subtracting(after).count == lost.compactMap(\.count).reduce(0, +),
+                "\(from) → \(to), \(engine): \(lost)")
+            #expect(!lost.contains { $0.count == nil }, "\(lost)")
+        }
+    }
+
+    @Test(
+        "a to-many without inverse takes one owner of each object: the rest needs consent",
+        arguments: [Form.one, .manyToOne])
+    func consent(from: Form) throws {
+        let scenario = try Scenario(from.version, Form.many.version, rows: Self.rows(from))
+        var request = scenario.request()
+        let before = try snapshot(scenario.folder)
+        for error in [
+            try failure { _ = try Migration(request).plan() }, try failure { _ = try Migration(request).run() },
+        ] {
+            #expect(error.kind == .sourceData)
+            #expect(
+                error.details == [
+                    "V1 → V2: would end 4 links of Thing.link: a to-many without inverse has one owner for each object, "
+                        + "and several lead to 2 objects (p2, p5)"
+                ])
+            #expect(error.remedy.contains("--end-links"))
+        }
+        #expect(try snapshot(scenario.folder) == before)
+        request.endsLinks = true
+        let plan = try Migration(request).plan()
+        #expect(plan.notices.contains { $0.hasPrefix("V1 → V2: will end 4 links of Thing.link: ") })
+        #expect(
+            plan.steps[0].losses.contains(
+                "V1 → V2: will keep only the first of an object's several owners in Thing.link, a to-many without inverse: "
+                    + "4 links are dropped"))
+    }
+
+    @Test("of a one-to-one whose ends disagree, the column that the new version has counts, and the plan says so")
+    func disagreement() throws {
+        let scenario = try Scenario(Form.oneToOne.version, Form.oneToMany.version, rows: Self.rows(.oneToOne))
+        let plan = try Migration(scenario.request()).plan()
+        let gone = try Form.oneToOne.links(in: scenario.store).subtracting(Form.oneToMany.links(in: scenario.store))
+        #expect(
+            plan.steps[0].losses == [
+                "V1 → V2: will drop the links of Thing.link that its inverse Base.back doesn't have (\(gone.count) links): "
+                    + "the inverse's are kept"
+            ])
+    }
+
+    @Test("the same through a step that renames, before the one that loses links", arguments: [true, false])
+    func renamed(fuses: Bool) throws {
+        let renamed = model(
+            entity("Base", attribute("a"), toMany("back", "Thing", inverse: "other")),
+            entity("Thing", attribute("a"), toOne("other", "Base", inverse: "back", was: "link")))
+        let last = model(
+            entity("Base", attribute("a")), entity("Thing", attribute("a"), toMany("other", "Base")))
+        let scenario = try Scenario(Form.manyToOne.version, renamed, last, rows: Self.rows(.manyToOne))
+        var request = scenario.request(to: "V3", fuses: fuses)
+        let error = try failure { _ = try Migration(request).plan() }
+        #expect(error.details.first?.hasPrefix("V2 → V3: would end 4 links of Thing.other: ") == true, "\(error)")
+        request.endsLinks = true
+        _ = try Migration(request).run()
+        #expect(try scenario.rows("SELECT count(*) FROM ZBASE WHERE Z2OTHER IS NOT NULL") == ["3"])
+    }
+}
