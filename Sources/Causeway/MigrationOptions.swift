@@ -1,7 +1,7 @@
 public import CausewayPreparation
 
 /// How a migration runs. What changes the rows that result: `target`, `next`, `mappingModels`, `infersDespiteMismatch`,
-/// `onViolation`, `badRows`, `endsLinks`, `cloudKit`, `frameworkVersion`, `schemaTemplate` and `joinTables`; `metadata`
+/// `onViolation`, `badRows`, `endsLinks`, `origins`, `cloudKit`, `frameworkVersion`, `schemaTemplate` and `joinTables`; `metadata`
 /// changes what the new store says of itself; the rest is about speed, memory, safety and additional files.
 ///
 /// A run resumes the work of an earlier one only if these are the same, and `output`, `rejects`, `keyMap` and
@@ -28,6 +28,10 @@ public struct MigrationOptions: Hashable, Sendable {
     /// Ends the links of a relationship that leads to another entity than before, where the objects at their other end
     /// can't be in it. Without it such links stop the run before a byte is written. The plan counts them either way.
     public var endsLinks = false
+    /// What elements of a version continue, where the models leave it open and the plan asks: keys are an `Entity` or an
+    /// `Entity.property` of the version, values the element's name in the version before, or an empty name for an element
+    /// that is new. Of two relationships that become each other's inverse, the one that continues itself keeps its links.
+    public var origins: [String: String] = [:]
     /// What is done with a store that CloudKit mirrors: <doc:CloudKit>.
     public var cloudKit = CloudKit.refuse
     /// The file for rejected and quarantined rows, one JSON object per line; `OnViolation.reject` and

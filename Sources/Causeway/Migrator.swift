@@ -182,6 +182,7 @@ public struct Migrator: Sendable {
         request.verification = options.verification
         request.badRows = options.badRows
         request.endsLinks = options.endsLinks
+        request.origins = options.origins
         request.cloudKit = options.cloudKit
         request.ignoresOwnership = options.ignoresOwnership
         request.ignoresSpace = options.ignoresSpace

@@ -62,6 +62,18 @@ struct VersionEdge: ExpressibleByArgument, Hashable {
     }
 }
 
+/// `Entity=OldName`, `Entity.property=oldName`, or nothing after the sign.
+struct ElementOrigin: ExpressibleByArgument, Hashable {
+    let place: String
+    let origin: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, !parts[0].isEmpty else { return nil }
+        (place, origin) = (parts[0], parts[1])
+    }
+}
+
 extension [VersionEdge] {
     /// - Throws: `ValidationError` where two edges leave the same version.
     func edges() throws -> [String: String] {

@@ -73,6 +73,16 @@ public struct MigrateArguments: ParsableArguments {
     var endLinks = false
 
     @Option(
+        name: .customLong("origin"),
+        help: ArgumentHelp(
+            """
+            What an entity or property continues, where the plan asks: Entity=OldName, Entity.property=oldName, or nothing \
+            after the sign for one that is new; may be given several times.
+            """,
+            valueName: "place=name"))
+    var origins: [ElementOrigin] = []
+
+    @Option(
         name: .customLong("cloudkit"),
         help: ArgumentHelp(
             """
@@ -223,6 +233,7 @@ public struct MigrateArguments: ParsableArguments {
         options.onViolation = onViolation
         options.badRows = badRows
         options.endsLinks = endLinks
+        options.origins = Dictionary(origins.map { ($0.place, $0.origin) }, uniquingKeysWith: { $1 })
         options.cloudKit = cloudKit
         options.rejects = rejects
         options.keyMap = keyMap

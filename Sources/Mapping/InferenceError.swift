@@ -23,7 +23,7 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
 
         package var description: String {
             let place = property.map { "\(entity).\($0)" } ?? entity
-            return "\(place)\(origin.map { " (from \($0))" } ?? ""): \(reason.explanation)"
+            return "\(place)\(origin.map { " (from \($0))" } ?? ""): \(reason.explanation(of: place))"
         }
     }
 
@@ -41,7 +41,7 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
         case severalLinks([String])
         case hierarchiesMerged(roots: [String])
 
-        var explanation: String {
+        fileprivate func explanation(of place: String) -> String {
             switch self {
             case .attributeTypeChanged(let from, let to, let expression):
                 """
@@ -50,13 +50,23 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
                 another name
                 """
             case .attributeBecameRelationship:
-                "was an attribute and is now a relationship; give it another name, or use a mapping model"
+                """
+                was an attribute and is now a relationship: either it replaces the attribute, whose values go, or it is \
+                made from them; --origin \(place)= means the first, a mapping model does the second; or give it another \
+                name
+                """
             case .relationshipBecameAttribute:
-                "was a relationship and is now an attribute; give it another name, or use a mapping model"
+                """
+                was a relationship and is now an attribute: either it replaces the relationship, whose links go, or it is \
+                made from them; --origin \(place)= means the first, a mapping model does the second; or give it another \
+                name
+                """
             case .ambiguousRenaming(let source, let claimants):
                 """
                 \(claimants.joined(separator: " and ")) all mean \(source) by their renaming identifier, or by their \
-                name where they have none; let one of them mean it, and give the others an identifier of their own
+                name where they have none: an old name keeps its meaning as long as an element has it as identifier; let \
+                one of them mean it, and give the others an identifier that no element had; or say which one continues it \
+                with --origin \(place)=\(source), or that \(place) is new with --origin \(place)=
                 """
             case .manyToManyBecameOneToOne:
                 """

@@ -154,8 +154,10 @@ extension EntityMapping {
             name: isCopy ? "IEM_Copy_\(source)" : "IEM_Transform_\(source)", kind: isCopy ? .copy : .transform,
             source: source, destination: destination, attributes: attributes.map { $0.composed(after: first) },
             relationships: relationships.map {
-                RelationshipMapping(
+                var result = RelationshipMapping(
                     destination: $0.destination, links: $0.links?.composed(after: first, all: all))
+                result.outvoted = $0.outvoted?.composed(after: first, all: all)
+                return result
             })
         result.obligations = first.obligations + obligations.compactMap { $0.traced(through: first, all: all) }
         result.conversions = first.conversions + conversions.compactMap { $0.traced(through: first) }
@@ -203,6 +205,9 @@ extension LinkSource {
             entity: earlier.entity, relationship: earlier.relationship, isInverted: isInverted != earlier.isInverted,
             changesForm: changesForm || earlier.changesForm, isPartial: isPartial || earlier.isPartial)
         result.keepsFirst = keepsFirst || earlier.keepsFirst
+        result.countsFarColumn =
+            earlier.countsFarColumn ?? (earlier.changesForm ? nil : countsFarColumn.map { $0 != earlier.isInverted })
+        result.narrowings = earlier.narrowings + narrowings.map { earlier.isInverted ? $0.turned : $0 }
         return result
     }
 }

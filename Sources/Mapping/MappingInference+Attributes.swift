@@ -5,7 +5,10 @@ extension MappingInference {
     mutating func attributes(of entity: String, from origin: String) -> [AttributeMapping] {
         let before = source.allAttributes(of: origin)
         let after = destination.allAttributes(of: entity)
-        let match = RenamingMatch(source: before.values.map { .init($0) }, destination: after.values.map { .init($0) })
+        let match = RenamingMatch(
+            source: before.values.map { .init($0) }, destination: after.values.map { .init($0) },
+            origin: { settledOrigin(of: $0, in: entity) })
+        for name in match.settled { noteSettled(name, in: entity) }
         for conflict in match.conflicts {
             for name in conflict.destinations {
                 refuse(.ambiguousRenaming(source: conflict.source, claimants: conflict.destinations), entity, name)
@@ -17,7 +20,9 @@ extension MappingInference {
             if let old = match.sources[name].flatMap({ before[$0] }) {
                 result += mapped(attribute, from: old, entity: entity, paths: (to: "", from: ""))
             } else {
-                if source.relationship(attribute.renamingIdentifier ?? name, of: origin) != nil {
+                if source.relationship(attribute.renamingIdentifier ?? name, of: origin) != nil,
+                    !startsEmpty(name, in: entity)
+                {
                     refuse(.relationshipBecameAttribute, entity, name)
                 }
                 result += added(attribute, entity: entity, prefix: "")

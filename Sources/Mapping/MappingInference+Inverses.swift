@@ -15,9 +15,9 @@ extension MappingInference {
             guard let old = source.inverse(of: found.relationship)?.relationship, !old.isTransient else { return true }
             return !claims(old, inverse, besides: relationship)
         }
-        // A to-many whose inverse is a to-one has no cells of its own: the inverse's rows tell each its own links, in
-        // this step. A later one must not take `first` for all of them (`isPartial`).
-        if found.count > 1, !relationship.isToMany || inverse.relationship.isToMany {
+        // A to-many with an inverse has no cells of its own: the inverse's rows tell each its own links, in this step. A
+        // later one must not take `first` for all of them (`isPartial`).
+        if found.count > 1, !relationship.isToMany {
             refuse(
                 .severalLinks(found.map { "\($0.owner).\($0.relationship.name)" }.sorted()), entity, relationship.name)
         }
@@ -26,6 +26,9 @@ extension MappingInference {
             entity: first.entity, relationship: first.relationship.name, isInverted: true,
             changesForm: form(first.relationship, in: source).flipped != form(relationship, in: destination),
             ended: dropped(kindOf: first.owner), isPartial: found.count > 1)
+        let room = destination.room(for: inverse.relationship)
+        links.narrowings = LinkNarrowing.between(source.room(for: first.relationship), room)
+        links.countsFarColumn = source.countsFarColumn(of: first.relationship, movingTo: room)
         links.keepsFirst = keepsFirst(relationship, otherEnd: first.relationship)
         return links
     }
@@ -82,6 +85,36 @@ extension MappingInference {
             return "\(theirs.owner).\(theirs.relationship.name)"
         }
         return nil
+    }
+
+    /// Whether the links of a relationship's new inverse count instead of its own: both had no inverse, and now they are
+    /// one set of links. Unless it was settled, those of the to-one count, whose rows have a column; else those of the first
+    /// by name.
+    mutating func isOutvoted(
+        _ relationship: Relationship, _ found: Relationship, entity: String, origin: String
+    ) -> Bool {
+        guard let inverse = destination.inverse(of: relationship), !inverse.relationship.isTransient,
+            let owner = destination.relationship(relationship.name, of: entity)?.owner,
+            (owner, relationship.name) != (inverse.owner, inverse.relationship.name),
+            hadNoInverse(found), let theirs = continued(by: inverse, leadingTo: origin).first,
+            hadNoInverse(theirs.relationship),
+            continued(by: (owner, relationship), leadingTo: theirs.entity).first?.relationship == found
+        else { return false }
+        for (name, entity, isOwn) in [
+            (relationship.name, owner, true), (inverse.relationship.name, inverse.owner, false),
+        ] {
+            guard let settled = settledOrigin(of: name, in: entity),
+                settled == (isOwn ? found : theirs.relationship).name
+            else { continue }
+            noteSettled(name, in: entity)
+            return !isOwn
+        }
+        guard relationship.isToMany == inverse.relationship.isToMany else { return relationship.isToMany }
+        return (inverse.owner, inverse.relationship.name) < (owner, relationship.name)
+    }
+
+    private func hadNoInverse(_ relationship: Relationship) -> Bool {
+        source.inverse(of: relationship).map(\.relationship.isTransient) ?? true
     }
 
     /// Whether another destination relationship than `relationship` and its inverse continues the source relationship

@@ -9,7 +9,14 @@ extension MappingInference {
         destination.storedRelationships(of: entity).map { relationship in
             let (links, asked) = links(of: relationship, entity: entity, origin: origin)
             oblige(relationship, asked, entity: entity)
-            return RelationshipMapping(destination: relationship.name, links: links)
+            var result = RelationshipMapping(destination: relationship.name, links: links)
+            if let found = matched(relationship, of: entity, origin: origin),
+                isOutvoted(relationship, found, entity: entity, origin: origin)
+            {
+                result.outvoted = LinkSource(
+                    entity: origin, relationship: found.name, isInverted: false, changesForm: true)
+            }
+            return result
         }
     }
 
@@ -20,9 +27,15 @@ extension MappingInference {
     ) -> (LinkSource?, asked: LinkSource?) {
         guard let found = matched(relationship, of: entity, origin: origin) else {
             let links = inverseLinks(of: relationship, seenBy: entity, origin: origin)
-            if links == nil, source.attribute(relationship.renamingIdentifier ?? relationship.name, of: origin) != nil {
+            if links == nil, source.attribute(relationship.renamingIdentifier ?? relationship.name, of: origin) != nil,
+                !startsEmpty(relationship.name, in: entity)
+            {
                 refuse(.attributeBecameRelationship, entity, relationship.name)
             }
+            return (links, links)
+        }
+        if isOutvoted(relationship, found, entity: entity, origin: origin) {
+            let links = inverseLinks(of: relationship, seenBy: entity, origin: origin)
             return (links, links)
         }
         var links = LinkSource(entity: origin, relationship: found.name, isInverted: false, changesForm: false)
@@ -53,6 +66,9 @@ extension MappingInference {
             refuse(.severalLinks(several), entity, relationship.name, from: found.name)
         }
         links.changesForm = form(found, in: source) != form(relationship, in: destination)
+        let room = destination.room(for: relationship)
+        links.narrowings = LinkNarrowing.between(source.room(for: found), room)
+        links.countsFarColumn = source.countsFarColumn(of: found, movingTo: room)
         links.keepsFirst = keepsFirst(relationship, otherEnd: source.inverse(of: found)?.relationship)
         return (links, links)
     }
@@ -64,6 +80,13 @@ extension MappingInference {
             !inverse.isToMany, !inverse.isTransient
         else { return false }
         return otherEnd.map { $0.isToMany || $0.isTransient } ?? true
+    }
+
+    /// Whether it was settled that a property is new, though the source has one of its name of another kind.
+    mutating func startsEmpty(_ property: String, in entity: String) -> Bool {
+        guard settledOrigin(of: property, in: entity) == "" else { return false }
+        noteSettled(property, in: entity)
+        return true
     }
 
     /// The fate of links, by their old targets and the relationship's new destination.
@@ -101,7 +124,7 @@ extension MappingInference {
 
     /// The source relationship that matches by name or renaming identifier, if it is stored.
     mutating func matched(_ relationship: Relationship, of entity: String, origin: String) -> Relationship? {
-        let known = relationshipMatches[entity] ?? RelationshipMatch(source, origin, destination, entity)
+        let known = relationshipMatches[entity] ?? relationshipMatch(of: entity, from: origin)
         relationshipMatches[entity] = known
         for conflict in known.match.conflicts where conflict.destinations.contains(relationship.name) {
             refuse(
@@ -109,6 +132,13 @@ extension MappingInference {
                 relationship.name)
         }
         return known.sources[relationship.name]
+    }
+
+    mutating func relationshipMatch(of entity: String, from origin: String) -> RelationshipMatch {
+        let result = RelationshipMatch(
+            source, origin, destination, entity, settled: { settledOrigin(of: $0, in: entity) })
+        for name in result.match.settled { noteSettled(name, in: entity) }
+        return result
     }
 
     func form(_ relationship: Relationship, in model: ManagedObjectModel) -> LinkForm {
@@ -156,11 +186,14 @@ struct RelationshipMatch {
     /// By the destination's name.
     let sources: [String: Relationship]
 
-    init(_ source: ManagedObjectModel, _ origin: String, _ destination: ManagedObjectModel, _ entity: String) {
+    init(
+        _ source: ManagedObjectModel, _ origin: String, _ destination: ManagedObjectModel, _ entity: String,
+        settled: (String) -> String?
+    ) {
         let before = source.storedRelationships(of: origin)
         let match = RenamingMatch(
             source: before.map { .init($0) },
-            destination: destination.storedRelationships(of: entity).map { .init($0) })
+            destination: destination.storedRelationships(of: entity).map { .init($0) }, origin: settled)
         self.match = match
         let byName = Dictionary(before.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         sources = match.sources.compactMapValues { byName[$0] }

@@ -10,6 +10,10 @@ package struct MappingInference {
     /// The step's position on the path, for the obligations that it leaves.
     package let step: Int
 
+    /// What elements of the destination continue, where the models leave it open, by `Entity` or `Entity.property`: the
+    /// source's name, or an empty one for nothing.
+    let origins: [String: String]
+    private var settledOrigins: Set<String> = []
     let entityMatch: RenamingMatch
     /// Source entities that a destination entity continues.
     private let continued: Set<String>
@@ -37,13 +41,14 @@ package struct MappingInference {
     ///   - destination: the newer one.
     ///   - step: the step's position on the path; obligations carry it.
     ///   - hashes: of both models, if known; else they are computed.
+    ///   - origins: what elements of the destination continue, where the models leave it open (`origins`).
     /// - Returns: a mapping for every entity of both versions.
     /// - Throws: every change that can't be inferred.
     package static func infer(
         from source: ManagedObjectModel, to destination: ManagedObjectModel, step: Int = 0,
-        hashes: (source: VersionHashes, destination: VersionHashes)? = nil
+        hashes: (source: VersionHashes, destination: VersionHashes)? = nil, origins: [String: String] = [:]
     ) throws(InferenceError) -> MappingModel {
-        var inference = MappingInference(source: source, destination: destination, step: step)
+        var inference = MappingInference(source: source, destination: destination, step: step, origins: origins)
         let mapping = inference.run(hashes ?? (VersionHashes(source), VersionHashes(destination)))
         let refusals = inference.refusals
         guard refusals.isEmpty else {
@@ -64,14 +69,16 @@ package struct MappingInference {
         return inference.run((VersionHashes(source), VersionHashes(destination)))
     }
 
-    init(source: ManagedObjectModel, destination: ManagedObjectModel, step: Int) {
+    init(source: ManagedObjectModel, destination: ManagedObjectModel, step: Int, origins: [String: String] = [:]) {
+        self.origins = origins
         self.source = source
         self.destination = destination
         self.step = step
         let match = RenamingMatch(
             source: source.entities.values.map { .init($0) },
-            destination: destination.entities.values.map { .init($0) })
+            destination: destination.entities.values.map { .init($0) }, origin: { origins[$0] })
         entityMatch = match
+        settledOrigins.formUnion(match.settled)
         continued = Set(match.sources.values)
     }
 
@@ -110,7 +117,25 @@ package struct MappingInference {
         for name in source.entitiesInStoreOrder() where !used.contains(name) {
             mappings.append(EntityMapping(name: "IEM_Remove_\(name)", kind: .remove, source: name, destination: nil))
         }
-        return MappingModel(entityMappings: mappings)
+        var result = MappingModel(entityMappings: mappings)
+        result.settledOrigins = settledOrigins
+        return result
+    }
+
+    /// What a property of an entity continues, if that was settled; under the entity's name or that of the one that
+    /// declares it.
+    func settledOrigin(of property: String, in entity: String) -> String? {
+        settledKey(of: property, in: entity).flatMap { origins[$0] }
+    }
+
+    private func settledKey(of property: String, in entity: String) -> String? {
+        guard !origins.isEmpty else { return nil }
+        return destination.lineage(of: entity).map { "\($0.name).\(property)" }.first { origins[$0] != nil }
+    }
+
+    /// Notes that what was settled about a property has decided something.
+    mutating func noteSettled(_ property: String, in entity: String) {
+        if let key = settledKey(of: property, in: entity) { settledOrigins.insert(key) }
     }
 
     private mutating func mapped(
@@ -122,7 +147,7 @@ package struct MappingInference {
             obligations.append(
                 Obligation(step: step, entity: name, property: nil, .abstractEntity, demand: .noRows))
         }
-        relationshipMatches[name] = RelationshipMatch(source, origin, destination, name)
+        relationshipMatches[name] = relationshipMatch(of: name, from: origin)
         let attributes = attributes(of: name, from: origin)
         let same = origin == name && hashes.source.entities[origin] == hashes.destination.entities[name]
         let relationships = relationships(of: name, from: origin)

@@ -5,6 +5,8 @@ package import CausewayModel
 package struct MappingModel: Hashable, Sendable {
     /// In processing order: destination entities in store order, then removed ones.
     package var entityMappings: [EntityMapping] { didSet { (bySource, byDestination) = (NameIndex(), NameIndex()) } }
+    /// Keys of the given origins that it follows (`MappingInference.origins`).
+    package var settledOrigins: Set<String> = []
     private var bySource = NameIndex()
     private var byDestination = NameIndex()
 
@@ -159,6 +161,8 @@ package struct RelationshipMapping: Hashable, Sendable {
     package var destination: String
     /// nil: the relationship is new and starts empty.
     package var links: LinkSource?
+    /// The links that it would have by its own name, where those of its new inverse count instead.
+    package var outvoted: LinkSource?
 
     package init(destination: String, links: LinkSource?) {
         self.destination = destination
@@ -181,6 +185,11 @@ package struct LinkSource: Hashable, Sendable {
     /// The destination's relationship has links of other source relationships besides, which the rows at its other end
     /// tell: those of several subentities that became one of their parent.
     package var isPartial: Bool
+    /// Ends at which the destination has room for one link only, in the order of the steps that take the room away.
+    package var narrowings: [LinkNarrowing] = []
+    /// Of a one-to-one, whose ends have a column each and may disagree: whether the far end's column counts; nil where
+    /// both stay.
+    package var countsFarColumn: Bool?
     /// Both ends are to-ones in the destination, but in the source several rows may lead to one object: the first of
     /// them keeps its link.
     package var keepsFirst = false

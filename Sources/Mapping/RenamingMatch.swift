@@ -30,7 +30,12 @@ package struct RenamingMatch {
     /// Destination elements that claim another one's source element: they are refused, not guessed.
     private(set) var conflicts: [(source: String, destinations: [String])] = []
 
-    package init(source: [Element], destination: [Element]) {
+    /// Destination elements whose source was settled so.
+    private(set) var settled: [String] = []
+
+    /// - Parameter origin: the name of the source element that a destination element continues, where several claim it;
+    ///   empty for one that continues none; nil where nothing was settled.
+    package init(source: [Element], destination: [Element], origin: (String) -> String? = { _ in nil }) {
         var byIdentifier: [String: [String]] = [:]
         for element in source { byIdentifier[element.identifier, default: []].append(element.name) }
         let names = Set(source.map(\.name))
@@ -54,6 +59,13 @@ package struct RenamingMatch {
         for (source, destinations) in claims.sorted(by: { $0.key < $1.key }) {
             if destinations.count == 1 {
                 sources[destinations[0]] = source
+                continue
+            }
+            let chosen = destinations.filter { origin($0) == source }
+            let left = destinations.filter { origin($0) != "" }
+            if let one = chosen.count == 1 ? chosen.first : left.count == 1 ? left.first : nil {
+                sources[one] = source
+                settled += destinations.filter { origin($0) != nil }
             } else {
                 conflicts.append((source, destinations.sorted()))
             }

@@ -100,6 +100,13 @@ struct SourceTables {
             lost: Set(source.ended.compactMap { layout.entityNumbers[$0] }), identity: identity)
     }
 
+    /// The names of both ends of a set of links.
+    func ends(of links: LinkSource) -> Set<[String]>? {
+        guard let found = model.relationship(links.relationship, of: links.entity) else { return nil }
+        let inverse = model.inverse(of: found.relationship).map { [$0.owner, $0.relationship.name] }
+        return Set([[found.owner, found.relationship.name]] + [inverse].compactMap(\.self))
+    }
+
     private struct End {
         var owner: String
         var relationship: Relationship

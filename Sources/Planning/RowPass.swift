@@ -50,6 +50,14 @@ package struct RowPass: Sendable {
     }
 
     package var sourceTable: String { shape.table.name }
+
+    /// Why the table may not get all rows of the source's; nil where it does.
+    var selection: String? {
+        if !dropped.isEmpty { return "rows of entities that go are left out" }
+        if !elsewhere.isEmpty { return "some of its rows go to another table" }
+        if !shape.conditions.isEmpty { return "other tables decide which rows it gets" }
+        return dropsUnknown ? "rows of entities that the model doesn't have would be left out" : nil
+    }
 }
 
 extension [RowPass] {

@@ -189,11 +189,25 @@ package struct StepPlanner {
         losses.map { Loss(step: Loss.title(of: versions), .other($0)) }
     }
 
-    /// Join tables keep the side that names them and their columns' suffixes.
+    /// Join tables keep the side that names them and their columns' suffixes, version by version: what a version in between
+    /// leaves open is guessed there, whether or not a store of it is made.
     private func carriedHints() throws -> LayoutHints {
-        let (mapping, model, destination) = (mapping, from.layout.model, goal.model)
+        guard steps.count > 1 else { return try hints(carrying: from.layout, by: mapping, to: goal.model) }
+        var layout = from.layout
+        for step in steps.dropLast() {
+            layout = try StoreLayout(
+                model: step.destination, frameworkVersion: goal.frameworkVersion,
+                hints: hints(carrying: layout, by: step.mapping, to: step.destination))
+        }
+        return try hints(carrying: layout, by: steps[steps.count - 1].mapping, to: goal.model)
+    }
+
+    private func hints(
+        carrying layout: StoreLayout, by mapping: MappingModel, to destination: ManagedObjectModel
+    ) throws -> LayoutHints {
+        let model = layout.model
         return try LayoutHints(
-            carrying: from.layout, to: goal.model, frameworkVersion: goal.frameworkVersion,
+            carrying: layout, to: destination, frameworkVersion: goal.frameworkVersion,
             sourceOf: { name in
                 func links(of entity: String) -> LinkSource? {
                     mapping.mapping(to: entity)?.relationship(name.relationship)?.links

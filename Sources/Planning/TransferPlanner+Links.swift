@@ -67,25 +67,59 @@ extension TransferPlanner {
 
     /// The passes that fill a join table: one for each set of source links that ends in it.
     func linkPasses(for table: JoinTable) throws(PlanError) -> [RowPass] {
-        guard let target = destination.model.relationship(table.relationship, of: table.owner)?.relationship.destination
-        else { return [] }
-        var found: [(links: ResolvedLinks, owners: Set<Int>)] = []
+        let own = try joinedLinks(of: table.relationship, declaredBy: table.owner, isInverse: false)
+        let others = try joinedLinks(of: table.inverse, declaredBy: table.inverseOwner, isInverse: true)
+        // The other end may know of more: subentities' relationships became one of their parent, each with its links.
+        let isOwn = !own.isPartial && others.sets.subtracting(own.sets).isEmpty
+        return try (isOwn || others.isPartial ? own : others).found.map { links throws(PlanError) in
+            try linkPass(for: table, links.links, lostOwners: links.lostOwners)
+        }
+    }
+
+    /// The links that one end of a join table has, as the end that names the table sees them.
+    private struct JoinedLinks {
+        var found: [(links: ResolvedLinks, lostOwners: Set<Int>)] = []
+        /// The names of the source's relationships, each with its inverse.
+        var sets: Set<Set<[String]>> = []
+        /// It names one of several relationships.
+        var isPartial = false
+    }
+
+    private func joinedLinks(
+        of relationship: String, declaredBy owner: String, isInverse: Bool
+    ) throws(PlanError) -> JoinedLinks {
+        var result = JoinedLinks()
+        guard let target = destination.model.relationship(relationship, of: owner)?.relationship.destination else {
+            return result
+        }
+        var found: [(links: ResolvedLinks, entities: Set<Int>)] = []
         for entity in mapping.entityMappings {
-            guard let name = entity.destination, destination.model.isKind(name, of: table.owner),
+            guard let name = entity.destination, destination.model.isKind(name, of: owner),
                 let number = entity.source.flatMap({ source.layout.entityNumbers[$0] }),
-                let links = entity.relationship(table.relationship)?.links
+                var links = entity.relationship(relationship)?.links
             else { continue }
-            var resolved = try source.resolve(links, readsFirstEnd: true)
+            if isInverse { links.isInverted.toggle() }
+            let resolved = try source.resolve(links, readsFirstEnd: true)
+            if links.isPartial { result.isPartial = true }
+            if let ends = source.ends(of: links) { result.sets.insert(ends) }
             if let index = found.firstIndex(where: { $0.links.identity == resolved.identity }) {
-                found[index].owners.insert(number)
+                found[index].entities.insert(number)
             } else {
-                resolved.lost.formUnion(lost(kindOf: resolved.otherEntity, notBecoming: target))
                 found.append((resolved, [number]))
             }
         }
-        return try found.map { (links, owners) throws(PlanError) in
-            try linkPass(for: table, links, lostOwners: numbers(kindOf: links.thisEntity).subtracting(owners))
+        result.found = found.map { links, entities in
+            var links = links
+            let (mine, theirs) =
+                isInverse ? (links.otherEntity, links.thisEntity) : (links.thisEntity, links.otherEntity)
+            // Rows at this end that don't have the relationship in the destination, and at the other those that can't be
+            // its objects.
+            let here = numbers(kindOf: mine).subtracting(entities)
+            let there = links.lost.union(lost(kindOf: theirs, notBecoming: target))
+            links.lost = isInverse ? here : there
+            return (links, isInverse ? there : here)
         }
+        return result
     }
 
     /// `lostOwners` are source Z_ENTs on this side whose rows don't have the relationship in the destination.

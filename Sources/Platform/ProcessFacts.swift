@@ -24,8 +24,18 @@ package struct ProcessUsage: Hashable, Sendable {
             let unit: Int64 = 1_024
         #endif
         return ProcessUsage(
-            peakResidentBytes: Int64(usage.ru_maxrss) * unit, userSeconds: seconds(usage.ru_utime),
+            peakResidentBytes: ownPeak ?? Int64(usage.ru_maxrss) * unit, userSeconds: seconds(usage.ru_utime),
             systemSeconds: seconds(usage.ru_stime))
+    }
+
+    /// What Linux shows of this program alone: `ru_maxrss` keeps the peak of the process before `exec`, its parent's copy.
+    /// nil where the system doesn't show it.
+    private static var ownPeak: Int64? {
+        guard let status = try? Files.readFile("/proc/self/status", limit: 65_536) else { return nil }
+        for line in status.split(separator: UInt8(ascii: "\n")) where line.starts(with: "VmHWM:".utf8) {
+            return Int64(String(decoding: line.filter { (48...57).contains($0) }, as: UTF8.self)).map { $0 * 1_024 }
+        }
+        return nil
     }
 
     private static func seconds(_ time: timeval) -> Double {

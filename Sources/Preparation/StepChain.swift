@@ -40,6 +40,7 @@ struct StepChain {
     /// About mapping models that lead over versions.
     private let notices: [String]
     private let isShortened: Bool
+    private let origins: [String: String]
 
     init(
         _ request: MigrationRequest, line: [ModelHistory.Version], staged: [StagedPath.Run]?, history: ModelHistory
@@ -52,6 +53,7 @@ struct StepChain {
         (self.line, notices) = staged == nil ? library.shortened(line, in: history) : (line, [])
         isShortened = self.line.count < line.count
         self.history = history
+        origins = request.origins
         fuses = request.fusesSteps
         leavesRowsOut = request.badRows == .quarantine
     }
@@ -65,6 +67,7 @@ struct StepChain {
         let selection = try library.selection(for: hops.map(\.mapped), in: history)
         var refusals: [String] = []
         var remedy = "change the model, add a mapping model, or route around the version with --next"
+        var settled: Set<String> = []
         var origin = Origin()
         for (index, hop) in hops.enumerated() {
             let step = "\(hop.from.name) → \(hop.to.name)"
@@ -74,6 +77,7 @@ struct StepChain {
             if explicit.isEmpty {
                 do throws(InferenceError) {
                     link = try inferred(hop, at: index, &origin)
+                    if case .inferred(let mapping, _) = link.content { settled.formUnion(mapping.settledOrigins) }
                 } catch {
                     refusals += error.refusals.map { "\(step): \($0)" }
                     refusals += spanning(hop, in: hops).map { "\(step): \($0)" }
@@ -94,7 +98,18 @@ struct StepChain {
         guard refusals.isEmpty else {
             throw EngineError(.plan, "the mapping can't be inferred or used", details: refusals, remedy: remedy)
         }
+        try requireUsed(origins, by: settled)
         return (runs, notices + selection.warnings)
+    }
+
+    /// What was settled must have been open: a misspelt name would settle nothing without a word.
+    private func requireUsed(_ origins: [String: String], by settled: Set<String>) throws(EngineError) {
+        let unused = origins.filter { !settled.contains($0.key) }.sorted { $0.key < $1.key }
+        guard !unused.isEmpty else { return }
+        throw EngineError(
+            .plan, "what is given as origin isn't open in any step of the path",
+            details: unused.map { "--origin \($0.key)=\($0.value)" },
+            remedy: "name an element for which the plan asks, as Entity or Entity.property, in the version that has it")
     }
 
     /// Adds to a refusal that a mapping model left out the versions in between, and how to go through them.
@@ -130,7 +145,8 @@ struct StepChain {
     private func inferred(_ hop: Hop, at index: Int, _ origin: inout Origin) throws(InferenceError) -> Link {
         let (source, destination) = (hop.from.model, hop.to.model)
         let mapping = try MappingInference.infer(
-            from: source, to: destination, step: index, hashes: (hop.from.hashes, hop.to.hashes))
+            from: source, to: destination, step: index, hashes: (hop.from.hashes, hop.to.hashes),
+            origins: origins)
         let trace = trace(to: hop, origin)
         let losses = LossReport(
             "\(hop.from.name) → \(hop.to.name)", mapping: mapping, source: source, destination: destination,

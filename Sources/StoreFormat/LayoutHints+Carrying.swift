@@ -102,11 +102,11 @@ private struct JoinTableCarrier {
             blind: SchemaNames.clashNumber(of: blind, base: base) ?? 0)
     }
 
-    /// The source's join table of the same links, and whether the other side names it there. Names that an earlier step
-    /// guessed don't count: they would hide that the name isn't known.
+    /// The source's join table of the same links, and whether the other side names it there. A name that an earlier step
+    /// guessed is kept too, as it would be if the migration ended there and went on later; it stays a guess.
     private func origin(of named: Name, _ inverse: Name) -> (table: JoinTable, isTurned: Bool)? {
         guard let first = counterpart(named), let second = counterpart(inverse) else { return nil }
-        for join in source.joinTables where !join.chosenAmid.isEmpty {
+        for join in source.joinTables {
             let ends = [Name(join.owner, join.relationship), Name(join.inverseOwner, join.inverse)]
             if ends == [first, second] { return (join, false) }
             if ends == [second, first] { return (join, true) }
@@ -117,7 +117,7 @@ private struct JoinTableCarrier {
     /// Clash numbers of the source's key columns, by the relationship that each is named for.
     private func sourceNumbers() -> [Name: Int] {
         var result: [Name: Int] = [:]
-        for join in source.joinTables where !join.isReflexive && !join.chosenAmid.isEmpty {
+        for join in source.joinTables where !join.isReflexive {
             for (relationship, entity, column) in [
                 (Name(join.inverseOwner, join.inverse), join.owner, join.ownerColumn),
                 (Name(join.owner, join.relationship), join.inverseOwner, join.destinationColumn),

@@ -12,7 +12,7 @@ struct LinkLawTests {
     enum Form: String, CaseIterable {
         case one, many, oneToOne, oneToMany, manyToOne, manyToMany, backOne, backMany
 
-        private var link: String {
+        var link: String {
             let inverse = [.one, .many].contains(self) ? nil : "back"
             return switch self {
             case .one, .oneToOne, .manyToOne: toOne("link", "Base", inverse: inverse)
@@ -21,7 +21,7 @@ struct LinkLawTests {
             }
         }
 
-        private var back: String {
+        var back: String {
             let inverse = [.backOne, .backMany].contains(self) ? nil : "link"
             return switch self {
             case .backOne, .oneToOne, .oneToMany: toOne("back", "Thing", inverse: inverse)
@@ -30,8 +30,14 @@ struct LinkLawTests {
             }
         }
 
+        static let oneAlone: [Form] = [.one, .many]
+        static let backAlone: [Form] = [.backOne, .backMany]
+
         /// `Base` is entity 1, `Thing` entity 2.
-        var version: String { model(entity("Base", attribute("a"), back), entity("Thing", attribute("a"), link)) }
+        func version(_ number: Int) -> String {
+            let attributes = (1...number).map { attribute("a\($0)") }.joined()
+            return model(entity("Base", attributes, back), entity("Thing", link))
+        }
 
         /// Where the links are: table, column with the thing's key, column with the base's.
         var storage: [(table: String, thing: String, base: String)] {
@@ -62,13 +68,16 @@ struct LinkLawTests {
     private static let count = 9
 
     /// Many rows at both ends share an object, some have none, and the ends of a one-to-one disagree.
-    static func rows(_ form: Form) -> String {
-        var sql = (1...count).map { key in
-            """
-            INSERT INTO ZBASE (Z_PK, Z_ENT, Z_OPT) VALUES (\(key), 1, 1);
-            INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT) VALUES (\(key), 2, 1);
-            """
-        }.joined()
+    static func rows(_ form: Form, onlyLinks: Bool = false) -> String {
+        var sql =
+            onlyLinks
+            ? ""
+            : (1...count).map { key in
+                """
+                INSERT INTO ZBASE (Z_PK, Z_ENT, Z_OPT) VALUES (\(key), 1, 1);
+                INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT) VALUES (\(key), 2, 1);
+                """
+            }.joined()
         for (number, place) in form.storage.enumerated() {
             if place.table.hasPrefix("Z_") {
                 for (thing, base) in [(1, 1), (1, 2), (2, 1), (3, 3), (3, 4), (4, 4), (5, 4), (5, 1)] {
@@ -88,9 +97,8 @@ struct LinkLawTests {
 
     @Test("the links that are gone are counted", arguments: Form.allCases, Form.allCases)
     func counted(from: Form, to: Form) throws {
-        guard from != to else { return }
         for engine in [EngineChoice.auto, .statements] {
-            let scenario = try Scenario(from.version, to.version, rows: Self.rows(from))
+            let scenario = try Scenario(from.version(1), to.version(2), rows: Self.rows(from))
             let before = try from.links(in: scenario.store)
             var request = scenario.request(output: scenario.folder + "/New.sqlite", engine: engine)
             request.endsLinks = true
@@ -112,11 +120,37 @@ struct LinkLawTests {
         }
     }
 
+    /// Every form before and after, with one in between.
+    static let chains = Form.allCases.enumerated().flatMap { first, from in
+        Form.allCases.enumerated().map { last, to in [from, Form.allCases[(3 * first + last + 1) % 8], to] }
+    }
+
+    @Test("the same over two steps, which run as one or don't", arguments: chains)
+    func chained(forms: [Form]) throws {
+        for (from, to) in zip(forms, forms.dropFirst()) where from == .manyToMany && to == .oneToOne { return }
+        var counts: [[Int?]] = []
+        for fuses in [true, false] {
+            let scenario = try Scenario(
+                forms[0].version(1), forms[1].version(2), forms[2].version(3), rows: Self.rows(forms[0]))
+            let before = try forms[0].links(in: scenario.store)
+            var request = scenario.request(to: "V3", output: scenario.folder + "/New.sqlite", fuses: fuses)
+            request.endsLinks = true
+            let lost = try Migration(request).run().prepared.steps.flatMap(\.lost)
+            let after = try forms[2].links(in: scenario.folder + "/New.sqlite")
+            #expect(after.subtracting(before) == [], "\(forms)")
+            #expect(
+                before.subtracting(after).count == lost.compactMap(\.count).reduce(0, +), "\(forms): \(lost)")
+            #expect(!lost.contains { $0.count == nil }, "\(lost)")
+            counts.append(lost.map(\.count))
+        }
+        #expect(counts[0] == counts[1])
+    }
+
     @Test(
         "a to-many without inverse takes one owner of each object: the rest needs consent",
         arguments: [Form.one, .manyToOne])
     func consent(from: Form) throws {
-        let scenario = try Scenario(from.version, Form.many.version, rows: Self.rows(from))
+        let scenario = try Scenario(from.version(1), Form.many.version(2), rows: Self.rows(from))
         var request = scenario.request()
         let before = try snapshot(scenario.folder)
         for error in [
@@ -140,9 +174,81 @@ struct LinkLawTests {
                     + "4 links are dropped"))
     }
 
+    @Test(
+        "two relationships without inverse become each other's: one's links count, the others are counted",
+        arguments: Form.oneAlone, Form.backAlone)
+    func paired(link: Form, back: Form) throws {
+        let forms: [Form: Form] =
+            link == .one
+            ? [.backOne: .oneToOne, .backMany: .manyToOne] : [.backOne: .oneToMany, .backMany: .manyToMany]
+        let form = try #require(forms[back])
+        for engine in [EngineChoice.auto, .statements] {
+            let before = model(entity("Base", attribute("a1"), back.back), entity("Thing", link.link))
+            let scenario = try Scenario(
+                before, form.version(2), rows: Self.rows(link) + Self.rows(back, onlyLinks: true))
+            let new = scenario.folder + "/New.sqlite"
+            let old = try link.links(in: scenario.store).union(back.links(in: scenario.store))
+            var request = scenario.request(output: new, engine: engine)
+            request.endsLinks = true
+            let lost = try Migration(request).run().prepared.steps.flatMap(\.lost)
+            let kept = try form.links(in: new)
+            #expect(kept.subtracting(old) == [])
+            #expect(old.subtracting(kept).count == lost.compactMap(\.count).reduce(0, +), "\(lost)")
+            #expect(lost.contains { $0.description.contains("the inverse's are kept") })
+            guard form == .oneToOne else { continue }
+            let things = try Database.rows("SELECT Z_PK, ZLINK FROM ZTHING WHERE ZLINK > 0 ORDER BY 1", in: new)
+            let bases = try Database.rows("SELECT ZBACK, Z_PK FROM ZBASE WHERE ZBACK > 0 ORDER BY 1", in: new)
+            #expect(things == bases)
+        }
+    }
+
+    @Test(
+        "many-to-manys of two subentities become one of their parent, with a new inverse or one's old one",
+        arguments: ["new", "first"], ["Aim", "Zoo"])
+    func movedUp(inverse: String, target: String) throws {
+        // The names decide which end names the join table.
+        let first = model(
+            entity("Item"), entity("Left", parent: "Item", toMany("marks", target, inverse: "lefts")),
+            entity("Right", parent: "Item", toMany("marks", target, inverse: "rights")),
+            entity(target, toMany("lefts", "Left", inverse: "marks"), toMany("rights", "Right", inverse: "marks")))
+        let second = model(
+            entity("Item", toMany("marks", target, inverse: "items")), entity("Left", parent: "Item"),
+            entity("Right", parent: "Item"),
+            entity(target, toMany("items", "Item", inverse: "marks", was: inverse == "first" ? "lefts" : nil)))
+        let (number, left) = target == "Aim" ? (1, 3) : (4, 2)
+        let scenario = try Scenario(
+            first, second,
+            rows: """
+                INSERT INTO Z\(target.uppercased()) (Z_PK, Z_ENT, Z_OPT) VALUES (1, \(number), 1), (2, \(number), 1);
+                INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT) VALUES (1, \(left), 1), (2, \(left), 1), (3, \(left + 1), 1);
+                """)
+        func join(_ name: String) throws -> (table: String, item: String, target: String) {
+            let found = try scenario.rows(
+                """
+                SELECT m.name || ' ' || i.name || ' ' || t.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS i,
+                pragma_table_info(m.name) AS t WHERE m.type = 'table' AND m.name GLOB 'Z_[0-9]*'
+                AND i.name GLOB '*\(name)*' AND t.name GLOB '*MARKS*'
+                """)
+            let words = try #require(found.first).filter { $0 != "'" }.split(separator: " ").map(String.init)
+            return (words[0], words[1], words[2])
+        }
+        for (name, links) in [("LEFTS", "(1, 1), (1, 2), (2, 2)"), ("RIGHTS", "(3, 1)")] {
+            let join = try join(name)
+            try Scenario.execute(
+                "INSERT INTO \(join.table) (\(join.item), \(join.target)) VALUES \(links)", scenario.store)
+        }
+        let outcome = try scenario.migrate()
+        #expect(outcome.prepared.steps[0].losses == [])
+        let new = try join("ITEMS")
+        #expect(
+            try scenario.rows("SELECT \(new.item), \(new.target) FROM \(new.table) ORDER BY 1, 2") == [
+                "1|1", "1|2", "2|2", "3|1",
+            ])
+    }
+
     @Test("of a one-to-one whose ends disagree, the column that the new version has counts, and the plan says so")
     func disagreement() throws {
-        let scenario = try Scenario(Form.oneToOne.version, Form.oneToMany.version, rows: Self.rows(.oneToOne))
+        let scenario = try Scenario(Form.oneToOne.version(1), Form.oneToMany.version(2), rows: Self.rows(.oneToOne))
         let plan = try Migration(scenario.request()).plan()
         let gone = try Form.oneToOne.links(in: scenario.store).subtracting(Form.oneToMany.links(in: scenario.store))
         #expect(
@@ -155,11 +261,10 @@ struct LinkLawTests {
     @Test("the same through a step that renames, before the one that loses links", arguments: [true, false])
     func renamed(fuses: Bool) throws {
         let renamed = model(
-            entity("Base", attribute("a"), toMany("back", "Thing", inverse: "other")),
-            entity("Thing", attribute("a"), toOne("other", "Base", inverse: "back", was: "link")))
-        let last = model(
-            entity("Base", attribute("a")), entity("Thing", attribute("a"), toMany("other", "Base")))
-        let scenario = try Scenario(Form.manyToOne.version, renamed, last, rows: Self.rows(.manyToOne))
+            entity("Base", attribute("a1"), toMany("back", "Thing", inverse: "other")),
+            entity("Thing", toOne("other", "Base", inverse: "back", was: "link")))
+        let last = model(entity("Base", attribute("a1")), entity("Thing", toMany("other", "Base")))
+        let scenario = try Scenario(Form.manyToOne.version(1), renamed, last, rows: Self.rows(.manyToOne))
         var request = scenario.request(to: "V3", fuses: fuses)
         let error = try failure { _ = try Migration(request).plan() }
         #expect(error.details.first?.hasPrefix("V2 → V3: would end 4 links of Thing.other: ") == true, "\(error)")

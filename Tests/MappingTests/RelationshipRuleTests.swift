@@ -72,14 +72,17 @@ struct RelationshipRuleTests {
             toMany("books", "Book", inverse: "author"), toMany("author", "Author", inverse: "books"))
         let oneToOne = Self.library(
             toOne("books", "Book", inverse: "author"), toOne("author", "Author", inverse: "books"))
-        for (from, to) in [
-            (Self.oneToMany, manyToMany), (manyToMany, Self.oneToMany), (Self.oneToMany, oneToOne),
-            (oneToOne, Self.oneToMany),
-        ] {
+        // The end at which `books` and `author` keep the first link only.
+        for (from, to, isFar) in [
+            (Self.oneToMany, manyToMany, nil), (manyToMany, Self.oneToMany, true), (Self.oneToMany, oneToOne, false),
+            (oneToOne, Self.oneToMany, nil),
+        ] as [(String, String, Bool?)] {
             let mapping = try inferred(from, to)
-            #expect(mapping.links("books", of: "Author") == own("Author", "books", changes: true))
+            var books = own("Author", "books", changes: true)
+            books.narrowings = isFar.map { [LinkNarrowing(isFar: $0, isByPlace: false)] } ?? []
+            #expect(mapping.links("books", of: "Author") == books)
             var author = own("Book", "author", changes: true)
-            // Of several books of one author.
+            author.narrowings = books.narrowings.map(\.turned)
             author.keepsFirst = to == oneToOne
             #expect(mapping.links("author", of: "Book") == author)
         }

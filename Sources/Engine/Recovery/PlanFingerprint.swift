@@ -23,8 +23,9 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// mappings without code. 10: links that follow new keys are made at once. 11: keys and join tables that others
     /// set, too, are set in the order of the mappings. 12: links to rows of which no mapping tells are looked up. 13:
     /// what other hooks associate with a row follows what its own made, and a manager of the app's own has all links
-    /// looked up. 14: mapping models carry derived values, and any number goes into a Boolean.
-    static let semanticsRevision = 14
+    /// looked up. 14: mapping models carry derived values, and any number goes into a Boolean. 15: of two relationships that
+    /// become each other's inverse one counts, filters are three-valued, the second stage adds to to-manys.
+    static let semanticsRevision = 15
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"
@@ -65,6 +66,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
                 value: Set(request.joinTables.map { $0.uppercased() }).sorted().joined(separator: ", ")),
             Part(name: "--bad-rows", value: request.badRows.rawValue),
             Part(name: "--end-links", value: request.endsLinks ? "yes" : "no"),
+            Part(name: "--origin", value: request.origins.map { "\($0)=\($1)" }.sorted().joined(separator: ", ")),
             Part(name: "--cloudkit", value: request.cloudKit.rawValue),
             Part(name: "--set-metadata", value: Self.entries(request.metadata)),
             Part(name: "--rejects", value: request.rejects ?? ""),

@@ -45,19 +45,28 @@ package struct ContentTrace: Sendable {
         .links(Set(stored(relationship, declaredBy: entity).map(\.links)))
     }
 
-    /// Its links beyond the first one of each object at an end; nil where an earlier step stores them otherwise.
-    func furtherLinks(of relationship: String, declaredBy entity: String, isFar: Bool) -> StoreContent? {
-        let found = stored(relationship, declaredBy: entity)
-        guard !found.contains(where: \.changesForm) else { return nil }
-        return .furtherLinks(Set(found.map { .init(links: $0.links, isFar: $0.isInverted != isFar) }))
+    /// Its links beyond the first one of each object at an end.
+    func furtherLinks(of relationship: String, declaredBy entity: String, isFar: Bool) -> StoreContent {
+        .furtherLinks(
+            Set(
+                stored(relationship, declaredBy: entity).map {
+                    .init(links: $0.links, isFar: $0.isInverted != isFar)
+                }))
     }
 
-    /// The links of a to-one that its inverse doesn't have; nil where an earlier step stores them otherwise.
-    func unconfirmed(_ relationship: String, declaredBy entity: String) -> StoreContent? {
-        let found = stored(relationship, declaredBy: entity)
-        guard !found.contains(where: \.changesForm) else { return nil }
+    /// The links of a relationship that its inverse's don't have: none where an earlier step has made both from one set.
+    func links(
+        of relationship: String, declaredBy entity: String, lackedBy inverse: String, of other: String
+    ) -> StoreContent {
+        let others = stored(inverse, declaredBy: other)
         return .unconfirmed(
-            Set(found.map { $0.isInverted ? $0.links.inverseToOne(in: store) ?? $0.links : $0.links }))
+            Set(
+                stored(relationship, declaredBy: entity).flatMap { links in
+                    others.compactMap { other in
+                        let pair = StoreContent.Unconfirmed(links: links.own(in: store), inverse: other.own(in: store))
+                        return pair.links == pair.inverse ? nil : pair
+                    }
+                }))
     }
 
     /// Links of the store's, under the name of their first end.
@@ -67,6 +76,11 @@ package struct ContentTrace: Sendable {
         var isInverted: Bool
         /// An earlier step stores them otherwise.
         var changesForm: Bool
+
+        /// Under the name of the end from which they are seen, where it has a column of its own.
+        func own(in store: ManagedObjectModel) -> StoreContent.StoredLinks {
+            isInverted && !changesForm ? links.inverseToOne(in: store) ?? links : links
+        }
     }
 
     private func stored(_ relationship: String, declaredBy entity: String) -> [Stored] {
@@ -75,6 +89,14 @@ package struct ContentTrace: Sendable {
             guard let links = mapping.relationship(relationship)?.links,
                 var stored = stored(links.relationship, of: links.entity)
             else { return nil }
+            if let countsFar = links.countsFarColumn {
+                if stored.isInverted != countsFar {
+                    stored.links = stored.links.inverseToOne(in: store) ?? stored.links
+                }
+                stored.isInverted = countsFar
+                stored.links.isAlone = true
+            }
+            stored.links.narrowings = links.narrowings.map { stored.isInverted ? $0.turned : $0 }
             stored.isInverted = stored.isInverted != links.isInverted
             stored.changesForm = links.changesForm
             return stored

@@ -112,6 +112,7 @@ package struct LossReport {
         for entity in mapping.entityMappings {
             guard let to = entity.destination else { continue }
             for relationship in entity.relationships {
+                appendOutvoted(relationship, of: to, in: &kept)
                 guard let links = relationship.links, let found = keep(links, in: &kept) else { continue }
                 appendNarrowing(links, found, to: to, relationship.destination)
             }
@@ -172,66 +173,45 @@ package struct LossReport {
         guard links.changesForm, let (entity, new) = destination.relationship(name, of: entity),
             isOfStore(relationship: links.relationship, of: links.entity)
         else { return }
-        let here = (owner: links.entity, relationship: found)
-        let there = source.inverse(of: found).flatMap { $0.relationship.isTransient ? nil : $0 }
-        let (mine, theirs) = links.isInverted ? (there, here) : (Optional(here), there)
         let inverse = destination.inverse(of: new).flatMap { $0.relationship.isTransient ? nil : $0 }
-        let before = LinkRoom(mine?.relationship, inverse: theirs?.relationship)
-        let after = LinkRoom(new, inverse: inverse?.relationship)
-        func further(isFar: Bool) -> StoreContent? {
-            trace?.furtherLinks(of: found.name, declaredBy: links.entity, isFar: links.isInverted != isFar)
+        let place = "\(entity).\(name)"
+        for narrowing in links.narrowings {
+            let kind: Loss.Kind =
+                narrowing.isFar == links.isInverted
+                ? .furtherLinks(place)
+                : inverse.map { .furtherLinks("\($0.owner).\($0.relationship.name)") } ?? .furtherOwners(place)
+            add(kind, trace?.furtherLinks(of: found.name, declaredBy: links.entity, isFar: narrowing.isFar))
         }
-        if before.hasMany, !after.hasMany { add(.furtherLinks("\(entity).\(name)"), further(isFar: false)) }
-        if before.isOfMany, !after.isOfMany {
-            let place = inverse.map { "\($0.owner).\($0.relationship.name)" }
-            add(place.map { .furtherLinks($0) } ?? .furtherOwners("\(entity).\(name)"), further(isFar: true))
-        }
-        if let mine, let theirs, !before.hasMany, !before.isOfMany, after.hasMany || after.isOfMany {
-            appendUnconfirmed(mine, theirs, after, hasInverse: inverse != nil)
-        }
-        if mine?.relationship.isOrdered ?? false, !new.isOrdered { add(.order("\(entity).\(name)")) }
+        appendUnconfirmed(links, found)
+        let mine = links.isInverted ? source.inverse(of: found)?.relationship : found
+        if mine?.isOrdered ?? false, !new.isOrdered { add(.order(place)) }
+    }
+
+    /// Two relationships without inverse are one set of links now: those of one count.
+    private mutating func appendOutvoted(
+        _ relationship: RelationshipMapping, of entity: String, in kept: inout Set<[String]>
+    ) {
+        guard let outvoted = relationship.outvoted, let links = relationship.links, keep(outvoted, in: &kept) != nil,
+            isOfStore(relationship: outvoted.relationship, of: outvoted.entity),
+            let (owner, new) = destination.relationship(relationship.destination, of: entity),
+            let inverse = destination.inverse(of: new)
+        else { return }
+        add(
+            .unconfirmed("\(owner).\(new.name)", inverse: "\(inverse.owner).\(inverse.relationship.name)"),
+            trace?.links(
+                of: outvoted.relationship, declaredBy: outvoted.entity, lackedBy: links.relationship, of: links.entity))
     }
 
     /// Both ends of a one-to-one have a column, which may disagree: the destination has the links of one.
-    private mutating func appendUnconfirmed(
-        _ mine: (owner: String, relationship: Relationship), _ theirs: (owner: String, relationship: Relationship),
-        _ after: LinkRoom, hasInverse: Bool
-    ) {
-        let ends = [mine, theirs].map { end in
-            (
-                owner: source.relationship(end.relationship.name, of: end.owner)?.owner ?? end.owner,
-                name: end.relationship.name
-            )
-        }
-        let keepsMine: Bool
-        switch (after.hasMany, after.isOfMany) {
-        case (false, _): keepsMine = true
-        case (true, false):
-            // The inverse's own mapping tells.
-            guard !hasInverse else { return }
-            keepsMine = false
-        // A join table is filled from the first end.
-        case (true, true): keepsMine = (ends[0].owner, ends[0].name) < (ends[1].owner, ends[1].name)
-        }
-        let (lost, kept) = keepsMine ? (ends[1], ends[0]) : (ends[0], ends[1])
-        guard lost != kept else { return }
+    private mutating func appendUnconfirmed(_ links: LinkSource, _ found: Relationship) {
+        guard let countsFar = links.countsFarColumn, let far = source.inverse(of: found),
+            let near = source.relationship(found.name, of: links.entity)
+        else { return }
+        let (lost, kept) = countsFar ? (near, far) : (far, near)
         add(
-            .unconfirmed("\(lost.owner).\(lost.name)", inverse: "\(kept.owner).\(kept.name)"),
-            trace?.unconfirmed(lost.name, declaredBy: lost.owner))
-    }
-}
-
-/// How many links a store has room for at either end of a relationship.
-struct LinkRoom {
-    /// An object may have several.
-    let hasMany: Bool
-    /// Several objects may lead to one.
-    let isOfMany: Bool
-
-    /// Of a to-many without inverse each object has one owner; a to-one without inverse has room for any number. One of
-    /// the two relationships is there.
-    init(_ relationship: Relationship?, inverse: Relationship?) {
-        hasMany = relationship?.isToMany ?? !(inverse?.isToMany ?? false)
-        isOfMany = inverse?.isToMany ?? !(relationship?.isToMany ?? false)
+            .unconfirmed(
+                "\(lost.owner).\(lost.relationship.name)", inverse: "\(kept.owner).\(kept.relationship.name)"),
+            trace?.links(
+                of: lost.relationship.name, declaredBy: lost.owner, lackedBy: kept.relationship.name, of: kept.owner))
     }
 }

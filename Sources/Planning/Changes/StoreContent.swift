@@ -1,4 +1,4 @@
-import CausewayMapping
+package import CausewayMapping
 import CausewayModel
 package import CausewaySQLite
 package import CausewayStoreFormat
@@ -13,8 +13,8 @@ package enum StoreContent: Hashable, Sendable {
     case links(Set<StoredLinks>)
     /// Links beyond the first one of each object at an end.
     case furtherLinks(Set<LinkEnd>)
-    /// Links of a to-one that its inverse, a to-one too, doesn't have.
-    case unconfirmed(Set<StoredLinks>)
+    /// Links of relationships that their inverses don't have.
+    case unconfirmed(Set<Unconfirmed>)
 
     /// An attribute's values in the rows of one entity; the path of a composite's leaf is `composite.leaf`.
     package struct StoredValue: Hashable, Sendable {
@@ -32,6 +32,10 @@ package enum StoreContent: Hashable, Sendable {
         /// The entity that declares it.
         package var entity: String
         package var relationship: String
+        /// What earlier steps have taken of them.
+        package var narrowings: [LinkNarrowing] = []
+        /// An earlier step has made one set of links of a one-to-one's two columns: this one's.
+        package var isAlone = false
 
         package init(entity: String, relationship: String) {
             self.entity = entity
@@ -61,6 +65,16 @@ package enum StoreContent: Hashable, Sendable {
 
         package static func < (a: LinkEnd, b: LinkEnd) -> Bool {
             a.links == b.links ? !a.isFar && b.isFar : a.links < b.links
+        }
+    }
+
+    /// A relationship and its inverse, each with links of its own.
+    package struct Unconfirmed: Hashable, Comparable, Sendable {
+        package var links: StoredLinks
+        package var inverse: StoredLinks
+
+        package static func < (a: Unconfirmed, b: Unconfirmed) -> Bool {
+            (a.links, a.inverse) < (b.links, b.inverse)
         }
     }
 
@@ -109,16 +123,15 @@ extension StoreContent {
             for links in links.sorted() {
                 terms.append(try LinkStorage(links, in: layout).all)
                 // Both ends of a one-to-one have a column, and may disagree.
-                if let inverse = links.inverseToOne(in: layout.model) {
+                if !links.isAlone, let inverse = links.inverseToOne(in: layout.model) {
                     terms.append(try LinkStorage(inverse, in: layout).lacked(by: LinkStorage(links, in: layout)))
                 }
             }
         case .furtherLinks(let ends):
             for end in ends.sorted() { terms.append(try LinkStorage(end.links, in: layout).further(of: end)) }
         case .unconfirmed(let links):
-            for links in links.sorted() {
-                guard let inverse = links.inverseToOne(in: layout.model) else { continue }
-                terms.append(try LinkStorage(links, in: layout).lacked(by: LinkStorage(inverse, in: layout)))
+            for pair in links.sorted() {
+                terms.append(try LinkStorage(pair.links, in: layout).lacked(by: LinkStorage(pair.inverse, in: layout)))
             }
         }
         return terms

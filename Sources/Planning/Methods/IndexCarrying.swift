@@ -28,9 +28,7 @@ struct IndexCarrying {
     /// - Returns: the source's index, or why there is none.
     func counterpart(of index: TableIndex, filledBy pass: RowPass) -> (index: CarriedEntries?, reason: String?) {
         if isOldFormat { return (nil, "the store's format is an older one") }
-        guard pass.dropped.isEmpty, pass.elsewhere.isEmpty, !pass.dropsUnknown else {
-            return (nil, "rows are left out")
-        }
+        if let reason = pass.selection { return (nil, reason) }
         var key: [String] = []
         var changes: [KeptTable.Renumbering] = []
         for (place, column) in index.columns.enumerated() {

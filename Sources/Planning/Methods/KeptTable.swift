@@ -32,9 +32,7 @@ extension KeptTable {
     ) throws(Refusal) {
         // Records that end before the column have its default, and the new text has none.
         if let column = before.first(where: \.hasDefault) { throw Refusal("column \(column.name) has a DEFAULT") }
-        guard pass.dropped.isEmpty, pass.elsewhere.isEmpty, !pass.dropsUnknown, pass.shape.conditions.isEmpty else {
-            throw Refusal("rows are left out")
-        }
+        if let reason = pass.selection { throw Refusal(reason) }
         var places = [Int?](repeating: nil, count: before.count)
         var appended: [Int] = []
         var renumberings: [Renumbering] = []

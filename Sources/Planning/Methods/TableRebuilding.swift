@@ -20,9 +20,7 @@ struct TableRebuilding {
         guard case .rowID = shape.rowOrder, pass.key != nil || pass.kind == .links else {
             return "its rows have no rowid of their own"
         }
-        guard shape.conditions.isEmpty else {
-            return pass.kind == .mirrored ? "rows are left out" : "other tables decide which rows it gets"
-        }
+        guard shape.conditions.isEmpty else { return pass.selection }
         let isOwn = shape.cells.allSatisfy { if case .column = $0 { true } else { false } }
         guard isOwn else { return "some of its cells are looked up in other tables" }
         guard let before = before.columns(of: pass.sourceTable),

@@ -34,6 +34,9 @@ package struct MigrationRequest: Sendable {
     package var verification = VerificationLevel.quick
     /// What to do with bad rows.
     package var badRows = BadRowPolicy.fail
+    /// What elements of a version continue, where the models leave it open, by `Entity` or `Entity.property`: the name in
+    /// the version before, or an empty one for nothing.
+    package var origins: [String: String] = [:]
     /// Ends links whose relationship leads to another entity; otherwise they are refused.
     package var endsLinks = false
     /// What to do with a store that CloudKit mirrors.
