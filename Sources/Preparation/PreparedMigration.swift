@@ -79,7 +79,8 @@ package struct PreparedMigration: Sendable {
         var warnings =
             history.notices
             + [
-                doubt, walBreak.map { $0.sentence(store.location.wal) + "; what can be read is migrated" },
+                doubt, origin.notice,
+                walBreak.map { $0.sentence(store.location.wal) + "; what can be read is migrated" },
                 AbortedCoreDataMigration.warning(beside: store.location),
             ].compactMap(\.self)
         let isCurrent =
