@@ -27,8 +27,8 @@ package struct TransferPlanner {
     private let firstTables: [String: String]
 
     /// `source` has the names that the store really has; `steps` are those of a composed mapping, empty for a single
-    /// step; `versions` are the names of those that they make; `fillsTables` tells whether Core Data would add columns in
-    /// place.
+    /// step; `versions` are the names of those that they make; `fillsTables` tells whether Core Data would add columns
+    /// in place.
     package init(
         mapping: MappingModel, source: StoreLayout, destination: StoreLayout, steps: [InferredStep] = [],
         versions: [String] = [], fillsTables: Bool = false

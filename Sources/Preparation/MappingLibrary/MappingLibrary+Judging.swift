@@ -212,8 +212,8 @@ private struct MappingJudge {
 }
 
 extension MappingLibrary {
-    /// Whether a file that can't be read, or isn't opened, may be of a bundle beside the models: such a bundle is there,
-    /// and neither its folder nor its name says that the file is for these models.
+    /// Whether a file that can't be read, or isn't opened, may be of a bundle beside the models: such a bundle is
+    /// there, and neither its folder nor its name says that the file is for these models.
     package func mayBeOfAnotherModel(_ file: Unread, in history: ModelHistory) -> Bool {
         isBesideOthers(file.path, file.place) && !history.hops.contains(where: file.isNamed)
     }

@@ -25,8 +25,8 @@ struct ModelBundles: Hashable, Sendable {
 /// where projects keep them too (`Migrations/`, `Core Data/Migrations/`).
 ///
 /// Folders with an extension (packages and bundles), hidden ones and those of packages and build products aren't
-/// entered. Symbolic links aren't followed: they may lead to anyone's files. Each that could have led to a mapping model
-/// is named in a notice, and so is a folder that can't be listed.
+/// entered. Symbolic links aren't followed: they may lead to anyone's files. Each that could have led to a mapping
+/// model is named in a notice, and so is a folder that can't be listed.
 struct MappingSearch {
     /// Levels below the models' folder.
     private static let maximumDepth = 3
