@@ -46,12 +46,14 @@ struct HistoryCheck {
         return !history.graph.versions.contains { history.graph.next(after: $0) == from }
     }
 
-    /// Mapping models that fit no step or several, or can't be read.
+    /// Mapping models that fit no step or several, or can't be read; not those that are, or may be, of another model
+    /// (`notices`).
     func mappingModels() -> [ModelsCheck.Problem] {
         var problems: [ModelsCheck.Problem] = []
         for (entry, verdict) in zip(library.entries, verdicts) {
             var problem = ModelsCheck.Problem(kind: .mappingModel, message: "", file: Self.file(of: entry))
             switch verdict {
+            case .differs where library.isOfAnotherModel(entry, in: history): continue
             case .differs(_, let nearest, let sentences):
                 let compared = nearest.isEmpty ? "" : "; compared with \(nearest):"
                 problem.message = "the mapping model \(entry.title) fits no step\(compared)"
@@ -63,7 +65,7 @@ struct HistoryCheck {
             problems.append(problem)
         }
         return problems
-            + library.unread.map { unread in
+            + library.unread.filter { !library.mayBeOfAnotherModel($0, in: history) }.map { unread in
                 ModelsCheck.Problem(
                     kind: .mappingModel, message: "the mapping model \(unread.path) can't be used",
                     details: [unread.reason], file: unread.path)
@@ -72,11 +74,23 @@ struct HistoryCheck {
 
     /// Mapping models that lead over versions, and those of other models.
     func notices() -> [String] {
-        library.notices + jumps.map { $0.notice(in: history) }
-            + zip(library.entries, verdicts).compactMap { entry, verdict in
-                guard case .ofAnotherModel(let other) = verdict else { return nil }
-                return "the mapping model \(entry.title) is for another model, \(other.bundle)"
+        var notices = library.notices
+        notices += jumps.map { $0.notice(in: history) }
+        for (entry, verdict) in zip(library.entries, verdicts) {
+            switch verdict {
+            case .ofAnotherModel(let other):
+                notices.append("the mapping model \(entry.title) is for another model, \(other.bundle)")
+            case .differs where library.isOfAnotherModel(entry, in: history):
+                notices.append(
+                    "the mapping model \(entry.title) is for another model: no version has the entities that it names")
+            default: break
             }
+        }
+        for file in library.unread where library.mayBeOfAnotherModel(file, in: history) {
+            notices.append(
+                "the mapping model \(file.path) can't be used, and may be for another model: \(file.reason)")
+        }
+        return notices
     }
 
     private func inference(_ hop: MappingHop) -> ModelsCheck.Problem? {

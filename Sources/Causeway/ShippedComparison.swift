@@ -46,10 +46,13 @@ struct ShippedComparison {
     /// Recorded versions that have another name now.
     var notices: [String] {
         record.versions.sorted { $0.key < $1.key }.compactMap { name, version in
-            guard present[name] == nil, history.failures[name] == nil,
-                let other = present.filter({ $0.value.entities == version.entities }).keys.min()
-            else { return nil }
-            return "\"\(name)\" has shipped and is called \"\(other)\" now; its hashes are the same"
+            guard present[name] == nil, history.failures[name] == nil else { return nil }
+            let others = history.graph.versions.filter { present[$0]?.entities == version.entities }
+            guard let other = others.last else { return nil }
+            let notice = "\"\(name)\" has shipped and is called \"\(other)\" now; its hashes are the same"
+            guard others.count > 1 else { return notice }
+            let rest = others.dropLast().map { "\"\($0)\"" }.joined(separator: " and ")
+            return notice + " (those of \(rest) too: the last of them counts, as for a store)"
         }
     }
 

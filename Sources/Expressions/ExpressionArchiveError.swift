@@ -31,7 +31,9 @@ package struct ExpressionArchiveError: Error, Hashable, Sendable, CustomStringCo
         self.init(.archive(error.code), error.message, at: error.place)
     }
 
+    /// Without a full stop, so that a sentence can end with it.
     package var description: String {
-        if let place { "\(message) (\(place))" } else { message }
+        let clause = message.hasSuffix(".") ? String(message.dropLast()) : message
+        return place.map { "\(clause) (\($0))" } ?? clause
     }
 }

@@ -26,5 +26,8 @@ package struct ExpressionSyntaxError: Error, Hashable, Sendable, CustomStringCon
         self.expected = expected
     }
 
-    package var description: String { "\(message) (column \(offset + 1))" }
+    /// Without a full stop, so that a sentence can end with it.
+    package var description: String {
+        "\(message.hasSuffix(".") ? String(message.dropLast()) : message) (column \(offset + 1))"
+    }
 }

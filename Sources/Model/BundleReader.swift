@@ -23,6 +23,8 @@ struct BundleReader {
 
     mutating func read() throws(ModelError) -> ModelBundle {
         let entries = try files.list()
+        let inside = entries.filter { $0.hasSuffix(".xcdatamodeld") || $0.hasSuffix(".momd") }
+        notices += inside.map { "The bundle holds another one, \(files.path(of: $0)), which isn't read: name it." }
         let sources = entries.filter { $0.hasSuffix(".xcdatamodel") }
         if entries.contains(Self.currentVersionFile) || !sources.isEmpty { return try sourceHistory(sources, entries) }
         if entries.contains(Self.versionInfoFile) || entries.contains(where: { $0.hasSuffix(".mom") }) {
@@ -35,7 +37,6 @@ struct BundleReader {
                 name: version.name, path: files.path, kind: .source, versions: [version],
                 currentVersionName: version.name)
         }
-        let inside = entries.filter { $0.hasSuffix(".xcdatamodeld") || $0.hasSuffix(".momd") }
         throw ModelError(
             .notAModel,
             inside.isEmpty

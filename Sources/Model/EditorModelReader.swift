@@ -7,15 +7,24 @@ import CausewayXML
 /// What they say is put into the elements of the XML that newer editors save, so that one reader knows what Xcode's
 /// compiler makes of a source. Mapping models carry copies of both their models in the same form; those of real apps
 /// gave the hashes of the XML of the same versions. Not known are fetched properties' requests, which neither hashes
-/// nor stores have, and the locale in which a date's default is written: such a model is refused.
+/// nor stores have.
+///
+/// The XML has no form for user info that isn't text, and none for a date's default and bounds as the old editor wrote
+/// them: texts in its user's language (`Attribute.dateText`). Both are put into the finished model.
 struct EditorModelReader {
     private typealias Element = XMLTree.Element
     private typealias Reference = KeyedArchive.Reference
+    private typealias Place = ModelConsistency.Place
 
     static let rootClass = "XDPMModel"
 
     private let archive: KeyedArchive
     private var problems: [ModelError.Problem] = []
+    private var userInfos: [Place: [String: Constant]] = [:]
+    /// The default and the bounds of dates, by the XML's key of each.
+    private var dateTexts: [Place: [String: String]] = [:]
+    /// The entity and property being read, for messages.
+    private var place: Place?
     /// Settings read so far: an archive can name one long list many times.
     private var settingCount = 0
 
@@ -30,14 +39,20 @@ struct EditorModelReader {
         do throws(PropertyListError) {
             root = try reader.model()
         } catch {
-            throw ModelError(.damaged, "The model's source (“elements”) can't be read: \(error).")
+            let place = [reader.place?.entity, reader.place?.property].compactMap { $0 }.joined(separator: ".")
+            throw ModelError(
+                .damaged,
+                "The model's source (“elements”) can't be read\(place.isEmpty ? "" : ", at \(place)"): \(error).")
         }
         guard reader.problems.isEmpty else {
             throw ModelError(
                 .inconsistent, "The model's source (“elements”) can't be understood; save it once with a newer Xcode.",
                 problems: reader.problems)
         }
-        return try SourceModelReader.read(root)
+        var model = try SourceModelReader.read(root)
+        for (place, info) in reader.userInfos { model.set(userInfo: info, at: place) }
+        for (place, texts) in reader.dateTexts { model.set(dateTexts: texts, at: place) }
+        return model
     }
 
     // MARK: - Model and entities
@@ -70,6 +85,7 @@ struct EditorModelReader {
     }
 
     private mutating func entity(_ entity: Reference, named name: String) throws(PropertyListError) -> Element {
+        place = Place(entity: name)
         let settings = try settings(of: entity)
         var attributes = ["name": name]
         attributes["representedClassName"] = try settings.text("XD_PSK_entityClassName", archive)
@@ -81,10 +97,12 @@ struct EditorModelReader {
             attributes["parentEntity"] = try archive.field("_general", of: link)?.reference.map(self.name(of:)) ?? nil
         }
         var children: [Element] = []
+        try readUserInfo("XD_PSK_userInfo", settings, Place(entity: name))
         for (property, value) in try entries("XDBucketForOwnedAttributesstorage", of: entity) {
+            place = Place(entity: name, property: property)
             children.append(try self.property(instance(value, "property", property), named: property, of: name))
         }
-        children += try userInfo(settings["XD_PSK_userInfo"])
+        place = nil
         children += try lists(
             settings["XDPMCompoundIndexes"], ("compoundIndexes", "compoundIndex", "index"))
         children += try lists(
@@ -108,13 +126,25 @@ struct EditorModelReader {
         return groups.isEmpty ? [] : [Element(name: names.outer, children: groups)]
     }
 
-    private func userInfo(_ value: ArchivedValue?) throws(PropertyListError) -> [Element] {
-        var entries: [Element] = []
-        for (key, value) in try archive.dictionary(value) ?? [] {
-            entries.append(
-                Element(name: "entry", attributes: ["key": key, "value": try archive.string(value) ?? ""]))
+    /// Any property-list value may be there: Xcode 3's pane for Sync Services wrote dictionaries.
+    private mutating func readUserInfo(
+        _ setting: String, _ settings: Settings, _ place: Place
+    ) throws(PropertyListError) {
+        var entries: [String: Constant] = [:]
+        let pairs = try settings.value(setting) { value throws(PropertyListError) in try archive.pairs(value) }
+        for pair in pairs ?? [] {
+            // As in compiled models: other keys mean nothing to Core Data.
+            guard let key = try? archive.string(pair.key) else { continue }
+            do throws(ExpressionArchiveError) {
+                entries[key] = try Constant(archive: archive, value: pair.value)
+            } catch {
+                problems.append(
+                    .init(
+                        "The user info “\(key)” (\(setting)) can't be read: \(error).", entity: place.entity,
+                        property: place.property))
+            }
         }
-        return entries.isEmpty ? [] : [Element(name: "userInfo", children: entries)]
+        if !entries.isEmpty { userInfos[place] = entries }
     }
 
     // MARK: - Properties
@@ -134,7 +164,7 @@ struct EditorModelReader {
         switch archive.className(of: property) {
         case "XDPMAttribute":
             element = "attribute"
-            try add(attribute: settings, to: &attributes, name, entity)
+            try add(attribute: settings, to: &attributes, Place(entity: entity, property: name))
         case "XDPMRelationship":
             element = "relationship"
             try add(relationship: settings, to: &attributes)
@@ -145,32 +175,40 @@ struct EditorModelReader {
                 .typeMismatch, "The property “\(entity).\(name)” is a \(kind ?? "plain value"), which isn't known",
                 at: archive.place(of: property))
         }
-        return Element(
-            name: element, attributes: attributes, children: try userInfo(settings["XD_PPSK_userInfo"]))
+        try readUserInfo("XD_PPSK_userInfo", settings, Place(entity: entity, property: name))
+        return Element(name: element, attributes: attributes)
     }
 
     private mutating func add(
-        attribute settings: Settings, to attributes: inout [String: String], _ name: String, _ entity: String
+        attribute settings: Settings, to attributes: inout [String: String], _ place: Place
     ) throws(PropertyListError) {
         let number = try archive.integer(settings["XD_PAttK_attributeType"]) ?? 0
         let type = Int(exactly: number).flatMap(AttributeType.init(rawValue:))
         // A number that isn't known stays in the text, for the reader's message.
         attributes["attributeType"] = type.map { $0.sourceName ?? "" } ?? String(number)
-        var values = [
-            "defaultValueString": try settings.text("XD_PAttK_defaultValueAsString", archive),
-            "minValueString": try settings.text("XD_PAttK_minValueString", archive),
-            "maxValueString": try settings.text("XD_PAttK_maxValueString", archive),
-        ]
-        if type == .date, values.values.contains(where: { $0?.isEmpty == false }) {
-            problems.append(
-                .init("The default, least or greatest date is written as text.", entity: entity, property: name))
-            values = [:]
+        let keys = Self.valueKeys(isDate: type == .date)
+        let values = [
+            keys.default: try settings.text("XD_PAttK_defaultValueAsString", archive),
+            keys.least: try settings.text("XD_PAttK_minValueString", archive),
+            keys.greatest: try settings.text("XD_PAttK_maxValueString", archive),
+        ].compactMapValues { $0 }
+        if type == .date {
+            let texts = values.filter { !$0.value.isEmpty }
+            if !texts.isEmpty { dateTexts[place] = texts }
+        } else {
+            attributes.merge(values) { $1 }
         }
-        attributes.merge(values.compactMapValues { $0 }) { $1 }
         attributes["regularExpressionString"] = try settings.text("XD_PAttK_regularExpressionString", archive)
         attributes["valueTransformerName"] = try settings.text("XD_PAttK_valueTransformerName", archive)
         attributes["allowsExternalBinaryDataStorage"] =
             try settings.flag("XD_PAttK_allowsExternalBinaryDataStorage", archive)
+    }
+
+    /// The XML's keys of a default and its bounds.
+    private static func valueKeys(isDate: Bool) -> (default: String, least: String, greatest: String) {
+        isDate
+            ? ("defaultDateTimeInterval", "minDateTimeInterval", "maxDateTimeInterval")
+            : ("defaultValueString", "minValueString", "maxValueString")
     }
 
     private func add(
@@ -206,12 +244,23 @@ struct EditorModelReader {
         }
 
         func text(_ name: String, _ archive: KeyedArchive) throws(PropertyListError) -> String? {
-            try archive.string(values[name])
+            try value(name) { value throws(PropertyListError) in try archive.string(value) }
         }
 
         /// As the XML has it: YES, or absent.
         func flag(_ name: String, _ archive: KeyedArchive) throws(PropertyListError) -> String? {
-            try archive.boolean(values[name]) == true ? "YES" : nil
+            try value(name) { value throws(PropertyListError) in try archive.boolean(value) } == true ? "YES" : nil
+        }
+
+        /// What `read` makes of the setting; its errors name the setting.
+        func value<Value>(
+            _ name: String, _ read: (ArchivedValue?) throws(PropertyListError) -> Value?
+        ) throws(PropertyListError) -> Value? {
+            do {
+                return try read(values[name])
+            } catch {
+                throw PropertyListError(error.code, "“\(name)”: \(error.message)", at: error.place)
+            }
         }
     }
 
@@ -248,5 +297,32 @@ struct EditorModelReader {
             throw PropertyListError(.typeMismatch, "The \(role) “\(name)” isn't an object")
         }
         return reference
+    }
+}
+
+extension ManagedObjectModel {
+    fileprivate mutating func set(userInfo: [String: Constant], at place: ModelConsistency.Place) {
+        guard var entity = entities[place.entity] else { return }
+        if let name = place.property {
+            for index in entity.attributes.indices where entity.attributes[index].name == name {
+                entity.attributes[index].userInfo = userInfo
+            }
+            for index in entity.relationships.indices where entity.relationships[index].name == name {
+                entity.relationships[index].userInfo = userInfo
+            }
+            for index in entity.fetchedProperties.indices where entity.fetchedProperties[index].name == name {
+                entity.fetchedProperties[index].userInfo = userInfo
+            }
+        } else {
+            entity.userInfo = userInfo
+        }
+        entities[place.entity] = entity
+    }
+
+    fileprivate mutating func set(dateTexts: [String: String], at place: ModelConsistency.Place) {
+        guard let index = entities[place.entity]?.attributes.firstIndex(where: { $0.name == place.property }) else {
+            return
+        }
+        entities[place.entity]?.attributes[index].set(dateTexts: dateTexts)
     }
 }

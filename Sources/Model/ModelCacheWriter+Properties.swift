@@ -23,6 +23,7 @@ extension ModelCacheWriter {
     mutating func write(
         _ attribute: Attribute, of entity: Entity, declaredBy declaring: Entity
     ) throws(ExpressionArchiveError) -> Reference {
+        let attribute = attribute.withoutDateTexts
         let reference = properties[PropertyKey(entity: entity.name, property: attribute.name)] ?? writer.reserve()
         let origin = PropertyKey(entity: declaring.name, property: attribute.name)
         let common: [Field]

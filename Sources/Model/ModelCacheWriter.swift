@@ -7,7 +7,7 @@ import CausewayPlist
 /// Keys, classes and the sharing of objects follow real caches (framework 1344 and newer): subentities repeat the
 /// inherited properties as copies that belong to them, entities refer to each other in cycles. The bytes depend on the
 /// model alone. What the model doesn't hold is written as Core Data writes a missing value: fetch request templates,
-/// sort descriptors of fetched properties, default values and user info of the app's own classes.
+/// sort descriptors of fetched properties, default values and user info of the app's own classes, dates that are texts.
 package struct ModelCacheWriter {
     typealias Reference = KeyedArchiveWriter.Reference
     typealias Field = (name: String, value: KeyedArchiveWriter.Field)

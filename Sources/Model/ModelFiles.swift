@@ -92,8 +92,17 @@ struct ModelFiles {
             throw ModelError(.unreadable, "The name “\(entry)” points outside the model bundle.", path: path)
         }
         guard let resolved = Self.realPath("\(root)/\(entry)") else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw Self.failure("The file can't be found", errno, path(of: entry))
+            let code = errno
+            // A link that is there and leads nowhere isn't a missing file: something was meant.
+            if let link = link(in: parts) {
+                switch code {
+                case ENOENT, ENOTDIR: throw dangling("leads nowhere", link)
+                case ELOOP: throw dangling("leads in a circle", link)
+                default: break
+                }
+            }
+            if code == ENOENT || code == ENOTDIR { return nil }
+            throw Self.failure("The file can't be found", code, path(of: entry))
         }
         guard resolved.hasPrefix(root.hasSuffix("/") ? root : root + "/") else {
             throw ModelError(
@@ -102,6 +111,22 @@ struct ModelFiles {
                 path: path(of: entry))
         }
         return resolved
+    }
+
+    /// The first part of an entry's path that is a symbolic link whose target can't be found.
+    private func link(in parts: [Substring]) -> String? {
+        for count in 1...max(1, parts.count) {
+            let entry = parts.prefix(count).joined(separator: "/")
+            var status = stat()
+            guard unsafe lstat("\(root)/\(entry)", &status) == 0 else { return nil }
+            if status.st_mode & S_IFMT == S_IFLNK, Self.realPath("\(root)/\(entry)") == nil { return entry }
+        }
+        return nil
+    }
+
+    private func dangling(_ end: String, _ entry: String) -> ModelError {
+        ModelError(
+            .unreadable, "The entry is a symbolic link that \(end); put the file in its place.", path: path(of: entry))
     }
 
     private static func resolve(_ path: String) throws(ModelError) -> String {

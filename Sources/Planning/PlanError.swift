@@ -1,3 +1,5 @@
+import CausewayModel
+
 /// Why a store can't be planned.
 package enum PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The mapping reads a property that the source store doesn't hold.
@@ -8,8 +10,8 @@ package enum PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     case unusableName(String)
     /// A binary attribute becomes mandatory with a default while its storage changes.
     case twoChangesAtOnce(entity: String, attribute: String)
-    /// A default without a stored form.
-    case defaultHasNoStoredForm(entity: String, attribute: String)
+    /// A default without a stored form; `version` is the one that has it, nil where it isn't known.
+    case defaultHasNoStoredForm(version: String?, entity: String, attribute: String, reason: UnstorableDefault)
     /// An explicit mapping model with all its problems.
     case mapping(String, [String])
 
@@ -33,10 +35,43 @@ package enum PlanError: Error, Hashable, Sendable, CustomStringConvertible {
             \(entity).\(attribute) becomes mandatory with a default and changes its external storage in the same run; \
             make it two versions
             """
-        case .defaultHasNoStoredForm(let entity, let attribute):
+        case .defaultHasNoStoredForm(let version, let entity, let attribute, let reason):
             """
-            the default value of \(entity).\(attribute) can't be stored without the app's own class; fill the attribute \
-            with a mapping model, or make it optional without a default
+            \(version.map { "in “\($0)”, " } ?? "")the default of \(entity).\(attribute) \(reason); \(reason.remedy)
+            """
+        }
+    }
+}
+
+/// Why an attribute's default can't be written into a row.
+package enum UnstorableDefault: Hashable, Sendable, CustomStringConvertible {
+    /// Only the app's own class knows its bytes, or it isn't of the attribute's type.
+    case foreign
+    /// See `Attribute.dateText`.
+    case dateText(String)
+
+    init(_ attribute: Attribute?) {
+        self = attribute?.dateText.map { .dateText($0) } ?? .foreign
+    }
+
+    package var description: String {
+        switch self {
+        case .foreign: "can't be stored without the app's own class"
+        case .dateText(let text):
+            """
+            (XD_PAttK_defaultValueAsString) is the text “\(text)”, a date in the language of the person who saved the \
+            model, which can't be read
+            """
+        }
+    }
+
+    fileprivate var remedy: String {
+        switch self {
+        case .foreign: "fill the attribute with a mapping model, or make it optional without a default"
+        case .dateText:
+            """
+            fill the attribute with a mapping model, or save the version once with a newer Xcode, which leaves its hashes \
+            as they are
             """
         }
     }

@@ -99,7 +99,8 @@ package struct StepPlanner {
 
     private func planner(to layout: StoreLayout) -> TransferPlanner {
         TransferPlanner(
-            mapping: mapping, source: from.layout, destination: layout, steps: steps, fillsTables: goal.fillsTables)
+            mapping: mapping, source: from.layout, destination: layout, steps: steps,
+            versions: Array(versions.dropFirst()), fillsTables: goal.fillsTables)
     }
 
     /// Plans one step with explicit mapping models; `mapping` isn't used.

@@ -75,10 +75,29 @@ extension TransferPlanner {
     private func literal(
         _ constant: Constant?, _ path: String, _ attribute: Attribute?, _ context: CellContext
     ) throws(PlanError) -> CellValue {
-        guard let attribute, let literal = CellValue(constant, as: attribute) else {
-            throw .defaultHasNoStoredForm(entity: context.entity, attribute: path)
+        if let attribute, let literal = CellValue(constant, as: attribute) { return literal }
+        let place = firstDefault(constant, of: path, in: context.entity)
+        throw .defaultHasNoStoredForm(
+            version: place?.version, entity: place?.entity ?? context.entity, attribute: place?.path ?? path,
+            reason: UnstorableDefault(place?.attribute ?? attribute))
+    }
+
+    /// The first version of the run that has a default, under the name that the attribute has there.
+    private func firstDefault(
+        _ constant: Constant?, of path: String, in entity: String
+    ) -> (version: String, entity: String, path: String, attribute: Attribute)? {
+        var found: (version: String, entity: String, path: String, attribute: Attribute)?
+        for (version, model) in versions {
+            // The last version's names come first: most attributes keep theirs.
+            for name in [entity] + model.entities.keys.sorted() {
+                let leaves = model.storedAttributes(of: name).filter { $0.attribute.defaultValue == constant }
+                guard let leaf = leaves.first(where: { $0.path == path }) ?? leaves.first else { continue }
+                found = (version, name, leaf.path, leaf.attribute)
+                break
+            }
+            if found != nil { break }
         }
-        return literal
+        return found
     }
 
     /// The column role of an attribute that `entity` sees: columns belong to the entity that declares it.

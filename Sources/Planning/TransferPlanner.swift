@@ -19,20 +19,24 @@ package struct TransferPlanner {
     /// Destination entities by the source entity whose rows become theirs.
     let becoming: [String: [String]]
     let planned = PlannedLinks()
+    /// The versions that the steps make, in their order; empty where they aren't known.
+    let versions: [(name: String, model: ManagedObjectModel)]
     /// The mappings whose rows end in a table, by its root entity; with the source's entity name.
     private let members: [String: [(source: String, mapping: EntityMapping)]]
     /// The destination table that is filled first from each source table.
     private let firstTables: [String: String]
 
     /// `source` has the names that the store really has; `steps` are those of a composed mapping, empty for a single
-    /// step; `fillsTables` tells whether Core Data would add columns in place.
+    /// step; `versions` are the names of those that they make; `fillsTables` tells whether Core Data would add columns
+    /// in place.
     package init(
         mapping: MappingModel, source: StoreLayout, destination: StoreLayout, steps: [InferredStep] = [],
-        fillsTables: Bool = false
+        versions: [String] = [], fillsTables: Bool = false
     ) {
         self.mapping = mapping
         let single = InferredStep(mapping: mapping, source: source.model, destination: destination.model)
         foreignCells = ForeignCells(steps.isEmpty ? [single] : steps, fillsTables: fillsTables)
+        self.versions = Array(zip(versions, steps.isEmpty ? [destination.model] : steps.map(\.destination)))
         let tables = SourceTables(layout: source)
         self.source = tables
         self.destination = destination

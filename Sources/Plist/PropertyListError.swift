@@ -31,7 +31,9 @@ package struct PropertyListError: Error, Hashable, Sendable, CustomStringConvert
         self.place = place
     }
 
+    /// Without a full stop, so that a sentence can end with it.
     package var description: String {
-        if let place { "\(message) (\(place))" } else { message }
+        let clause = message.hasSuffix(".") ? String(message.dropLast()) : message
+        return place.map { "\(clause) (\($0))" } ?? clause
     }
 }

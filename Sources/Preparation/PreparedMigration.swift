@@ -76,12 +76,9 @@ package struct PreparedMigration: Sendable {
         let framework = request.frameworkVersion ?? store.metadata.frameworkVersion
         (frameworkVersion, metadata) = (framework, request.metadata)
         let doubt = request.target == nil ? history.doubt : nil
-        var warnings =
-            history.notices
-            + [
-                doubt, walBreak.map { $0.sentence(store.location.wal) + "; what can be read is migrated" },
-                AbortedCoreDataMigration.warning(beside: store.location),
-            ].compactMap(\.self)
+        let cut = walBreak.map { $0.sentence(store.location.wal) + "; what can be read is migrated" }
+        let aborted = AbortedCoreDataMigration.warning(beside: store.location)
+        var warnings = history.notices + [doubt, origin.notice, cut, aborted].compactMap(\.self)
         let isCurrent =
             goal.hashes.entities == store.metadata.entityHashes && origin.name == target
             && framework == store.metadata.frameworkVersion

@@ -97,5 +97,9 @@ package struct XMLError: Error, Hashable, Sendable, CustomStringConvertible {
         self.column = column
     }
 
-    package var description: String { line > 0 ? "\(message) (line \(line), column \(column))" : message }
+    /// Without a full stop, so that a sentence can end with it.
+    package var description: String {
+        let clause = message.hasSuffix(".") ? String(message.dropLast()) : message
+        return line > 0 ? "\(clause) (line \(line), column \(column))" : clause
+    }
 }

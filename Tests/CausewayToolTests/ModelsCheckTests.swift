@@ -220,6 +220,19 @@ struct ModelsCheckTests {
         #expect(run.output.contains("\"V1\" has shipped and is called \"V0\" now"))
     }
 
+    @Test("what can't be read fails the check only where it may be of no other model")
+    func otherModels() throws {
+        let models = try Self.recorded()
+        try models.write("not a mapping model", to: "Migrations/Broken.cdm")
+        #expect(try Self.check(models).status == 3)
+        try models.bundle("Migrations/Other", [("Other", [Self.shelf])])
+        let run = try Self.check(models)
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        #expect(run.output.contains("Migrations/Broken.cdm can't be used, and may be for another model"))
+        try models.write("not a mapping model", to: "Broken.cdm")
+        #expect(try Self.check(models).status == 3)
+    }
+
     @Test("a mapping model of another model, and one that leads over a version, are notices; an ambiguous one fails")
     func mappingModels() throws {
         let models = try Self.recorded()

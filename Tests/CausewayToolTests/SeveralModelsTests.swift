@@ -106,6 +106,19 @@ struct SeveralModelsTests {
         #expect(report.steps.map(\.isInferable) == [true])
     }
 
+    @Test("a version that two bundles have under two names is one, and a notice says which name counts")
+    func twoNames() throws {
+        let models = try ModelFolder()
+        try models.bundle("old/App", [("App", [Self.book]), ("App 2", [Self.moreBook])])
+        try models.bundle("new/App", [("V2", [Self.moreBook])])
+        let report = try ModelsReport(models: ["old", "new"].map { models.path($0 + "/App.xcdatamodeld") })
+        #expect(report.versions.map(\.name) == ["App", "App 2"])
+        #expect(
+            report.notices.contains {
+                $0.hasPrefix("“V2” of ") && $0.hasSuffix("and “App 2” counts, because it was given first")
+            })
+    }
+
     @Test("two bundles with a version in common make one line, in whatever order they are given")
     func overlapping() throws {
         let models = try ModelFolder()

@@ -154,7 +154,33 @@ struct FoundMappingModelTests {
         try other.addMapping("Migrations/Map", "Model.xcdatamodeld/V1", "Model.xcdatamodeld/V2")
         try FileManager.default.createSymbolicLink(
             atPath: scenario.folder + "/Migrations", withDestinationPath: other.folder + "/Migrations")
-        #expect(try Migration(scenario.request()).prepare().objectRows.isEmpty)
+        let plan = try Migration(scenario.request()).prepare()
+        #expect(plan.objectRows.isEmpty)
+        #expect(
+            plan.mappingWarnings == [
+                "\(scenario.folder)/Migrations is a symbolic link to a folder and wasn't looked into for mapping models; "
+                    + "name one with --mapping"
+            ])
+    }
+
+    @Test("a link that leads nowhere, or in a circle, is named; it stops the plan where a step may need it")
+    func danglingLinks() throws {
+        let scenario = try Self.scenario(versions: 2)
+        func link(_ name: String, to target: String) throws {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(scenario.folder)/\(name)", withDestinationPath: target)
+        }
+        try link("Circle", to: "Circle")
+        try link("Gone.xcdatamodeld", to: "nowhere")
+        try link("other.cdm", to: "nowhere")
+        let warnings = try Migration(scenario.request()).prepare().warnings
+        for (name, end) in [("Circle", "in a circle"), ("Gone.xcdatamodeld", "nowhere"), ("other.cdm", "nowhere")] {
+            #expect(warnings.count { $0.contains("\(scenario.folder)/\(name)") && $0.contains("leads \(end)") } == 1)
+        }
+        try link("V1_to_V2.cdm", to: "nowhere")
+        let error = try failure { _ = try Migration(scenario.request()).prepare() }
+        #expect(error.details.count == 1)
+        #expect(error.details.first?.contains("V1_to_V2.cdm") == true)
     }
 
     @Test("a mapping model beside the models counts before one in a folder; two equal ones are one")
@@ -180,6 +206,17 @@ struct FoundMappingModelTests {
         let plan = try Migration(scenario.request()).prepare()
         #expect(plan.objectRows.isEmpty)
         #expect(plan.mappingWarnings.count == 1)
+        let named = "\(scenario.folder)/Other/Data/Model.xcdatamodeld has the name of the models that were given"
+        #expect(plan.warnings.count { $0.hasPrefix(named) } == 1)
+    }
+
+    @Test("of two versions with the store's hashes the plan says which counts, and why")
+    func twoNames() throws {
+        let thing = model("<entity name=\"Thing\">\(attribute("name"))</entity>")
+        let scenario = try Scenario(
+            versions: [thing, thing, model("<entity name=\"Thing\">\(attribute("name"))\(attribute("a"))</entity>")])
+        let plan = try Migration(scenario.request()).prepare()
+        #expect(plan.warnings.contains { $0.hasPrefix("\"V1\" and \"V2\" have the store's hashes: ") })
     }
 
     @Test("the search ends after a number of files, and says so")

@@ -1,3 +1,4 @@
+import CausewayExpressions
 import CausewayPlist
 
 /// Writes a model as the editor before Xcode 4 saved it (`elements`): objects with stereotypes that hold settings.
@@ -6,7 +7,7 @@ struct EditorArchive {
         case text(String)
         case flag(Bool)
         case number(Int64)
-        case info([(String, String)])
+        case info([(String, Constant)])
         case lists([[String]])
         case entity(String)
         case relationship(entity: String, name: String)
@@ -45,7 +46,7 @@ struct EditorArchive {
             places[entity.name] = writer.reserve()
             for property in entity.properties { places["\(entity.name).\(property.name)"] = writer.reserve() }
         }
-        for entity in entities { write(entity) }
+        for entity in entities { try write(entity) }
         let classes = writer.mutableDictionary(
             entities.map { (writer.string($0.name), places[$0.name, default: .null]) })
         let package = object("XDModelPackage", [("XDBucketForClassesstorage", .reference(classes))])
@@ -63,14 +64,14 @@ struct EditorArchive {
         return try writer.bytes(root: root)
     }
 
-    private mutating func write(_ entity: Entity) {
+    private mutating func write(_ entity: Entity) throws {
         for property in entity.properties {
             fill(
                 "\(entity.name).\(property.name)", property.kind,
                 [
                     ("_name", .reference(writer.string(property.name))),
                     ("_owner", .reference(places[entity.name, default: .null])),
-                    ("XDBucketForStereotypesstorage", stereotypes(property.settings)),
+                    ("XDBucketForStereotypesstorage", try stereotypes(property.settings)),
                 ])
         }
         var parents: [Reference] = []
@@ -85,18 +86,18 @@ struct EditorArchive {
             [
                 ("_name", .reference(writer.string(entity.name))),
                 ("XDBucketForGeneralizationsstorage", .reference(writer.mutableArray(parents))),
-                ("XDBucketForStereotypesstorage", stereotypes(entity.settings)),
+                ("XDBucketForStereotypesstorage", try stereotypes(entity.settings)),
                 ("XDBucketForOwnedAttributesstorage", .reference(writer.mutableDictionary(properties))),
             ])
     }
 
     /// One stereotype for each setting: which one has it means nothing.
-    private mutating func stereotypes(_ settings: [(String, Setting)]) -> KeyedArchiveWriter.Field {
+    private mutating func stereotypes(_ settings: [(String, Setting)]) throws -> KeyedArchiveWriter.Field {
         var stereotypes: [(key: Reference, value: Reference)] = []
         for (name, setting) in settings {
             let property = object(
                 "XDUMLPropertyImp",
-                [("_name", .reference(writer.string(name))), ("_default", .reference(value(setting)))])
+                [("_name", .reference(writer.string(name))), ("_default", .reference(try value(setting)))])
             let held = writer.mutableDictionary([(writer.string(name), property)])
             let stereotype = object(
                 "XDUMLStereotypeImp", [("XDBucketForOwnedAttributesstorage", .reference(held))])
@@ -105,7 +106,7 @@ struct EditorArchive {
         return .reference(writer.mutableDictionary(stereotypes))
     }
 
-    private mutating func value(_ setting: Setting) -> Reference {
+    private mutating func value(_ setting: Setting) throws -> Reference {
         switch setting {
         case .text(let text): return writer.string(text)
         case .flag(let flag): return writer.boolean(flag)
@@ -113,7 +114,7 @@ struct EditorArchive {
         case .entity(let name): return places[name, default: .null]
         case .relationship(let entity, let name): return places["\(entity).\(name)", default: .null]
         case .info(let entries):
-            return writer.mutableDictionary(entries.map { (writer.string($0.0), writer.string($0.1)) })
+            return writer.mutableDictionary(try entries.map { (writer.string($0.0), try $0.1.archive(into: &writer)) })
         case .lists(let lists):
             let arrays = lists.map { list in writer.mutableArray(list.map { writer.string($0) }) }
             return writer.mutableArray(arrays)

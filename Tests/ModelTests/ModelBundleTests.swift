@@ -214,3 +214,34 @@ struct ModelBundleTests {
         }
     }
 }
+
+@Suite("Links in bundles", .timeLimit(.minutes(60)))
+struct BundleLinkTests {
+    @Test("a link that leads nowhere or in a circle is named, and a bundle inside a bundle too")
+    func links() throws {
+        try TemporaryFolder.with { folder in
+            try TemporaryFolder.write(
+                [
+                    "Zoo.xcdatamodeld/Zoo.xcdatamodel/contents": source("<entity name='Cage'/>"),
+                    "Zoo.xcdatamodeld/Zoo.xcdatamodeld/Zoo.xcdatamodel/contents": source("<entity name='Cage'/>"),
+                    "Zoo.xcdatamodeld/Zoo 4.xcdatamodel/layout": [],
+                ], in: folder)
+            let bundle = folder.appending(path: "Zoo.xcdatamodeld").path
+            for (name, target) in [
+                ("Zoo 2.xcdatamodel", "nowhere"), ("Zoo 3.xcdatamodel", "Zoo 3.xcdatamodel"),
+                ("Zoo 4.xcdatamodel/contents", "nowhere"), (".xccurrentversion", "nowhere"),
+            ] {
+                try FileManager.default.createSymbolicLink(
+                    atPath: "\(bundle)/\(name)", withDestinationPath: target)
+            }
+            let history = try ModelReader.bundle(at: bundle)
+            let failures = Dictionary(uniqueKeysWithValues: history.failures.map { ($0.name, $0.error) })
+            #expect(failures.keys.sorted() == ["Zoo 2", "Zoo 3", "Zoo 4"])
+            #expect(failures["Zoo 2"]?.message.contains("leads nowhere") == true)
+            #expect(failures["Zoo 3"]?.message.contains("leads in a circle") == true)
+            #expect(failures["Zoo 4"]?.path == "\(bundle)/Zoo 4.xcdatamodel/contents")
+            #expect(history.notices.contains { $0.contains(".xccurrentversion") && $0.contains("leads nowhere") })
+            #expect(history.notices.contains { $0.contains("\(bundle)/Zoo.xcdatamodeld") })
+        }
+    }
+}

@@ -74,7 +74,7 @@ extension MappingFileError {
     }
 
     package init(_ error: PropertyListError) {
-        self.init(error.code == .limitExceeded ? .limitExceeded : .damaged, "The archive can't be read: \(error)")
+        self.init(error.code == .limitExceeded ? .limitExceeded : .damaged, "The archive can't be read: \(error).")
     }
 
     init(_ error: ExpressionArchiveError) {
@@ -84,6 +84,6 @@ extension MappingFileError {
             case .limitExceeded, .archive(.limitExceeded): .limitExceeded
             case .malformed, .archive: .damaged
             }
-        self.init(code, "The archive can't be read: \(error)")
+        self.init(code, "The archive can't be read: \(error).")
     }
 }

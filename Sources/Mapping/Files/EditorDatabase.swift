@@ -59,7 +59,7 @@ struct EditorDatabase {
             tree = try XMLTree(parsing: bytes, doctype: .allowExternalIdentifierOnly)
         } catch {
             throw MappingFileError(
-                error.code == .limitExceeded ? .limitExceeded : .damaged, "The mapping model can't be read: \(error)")
+                error.code == .limitExceeded ? .limitExceeded : .damaged, "The mapping model can't be read: \(error).")
         }
         guard tree.root.name == "database" else {
             throw MappingFileError(

@@ -264,7 +264,7 @@ package struct ObjectStepPlanner {
         return nil
     }
 
-    /// A default that is an object of the app's own class can't be written: its attribute needs a value.
+    /// A default that can't be written: its attribute needs a value.
     private mutating func refuseOpaqueDefaults(of mapping: EntityMappingDescription, filled: Set<Int>) {
         guard let entity = mapping.destinationEntity, let number = destination.number(of: entity) else { return }
         for index in destination.schema.names.indices {
@@ -275,11 +275,11 @@ package struct ObjectStepPlanner {
                 CellValue(attribute.defaultValue, as: attribute) == nil
             else { continue }
             let name = "\(entity).\(destination.schema.names[index])"
+            let reason = UnstorableDefault(attribute)
             if mapping.policyClassName == nil {
-                report(mapping, "\(name) isn't mapped, and its default is an object of the app's own; map it")
+                report(mapping, "\(name) isn't mapped, and its default \(reason); map it")
             } else {
-                warnings.append(
-                    "\(name): its default is an object of the app's own; where the policy sets none, it is NULL")
+                warnings.append("\(name): its default \(reason); where the policy sets none, it is NULL")
             }
         }
     }

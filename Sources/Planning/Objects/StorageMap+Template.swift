@@ -19,7 +19,7 @@ extension StorageMap {
             guard case .attribute(let column, let attribute)? = place(of: .init(index: index), entity: entity),
                 attribute.derivation == nil
             else { continue }
-            // An app's own object as the default has no stored form: the plan refuses or reports attributes that would
+            // A default without a stored form (`UnstorableDefault`): the plan refuses or reports attributes that would
             // lack it.
             cells[column] = CellValue(attribute.defaultValue, as: attribute) ?? .null
         }

@@ -157,6 +157,11 @@ private struct VersionLine {
                     versions[same] = version
                     hashes[same] = own
                 }
+                if versions[same].name != version.name {
+                    notices.append(
+                        "“\(version.name)” of \(models.path) has the hashes of “\(versions[same].name)”: they are one "
+                            + "version, and “\(versions[same].name)” counts, because it was given first")
+                }
                 line.append(same)
                 continue
             }

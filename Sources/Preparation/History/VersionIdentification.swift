@@ -9,6 +9,8 @@ struct VersionIdentification {
     let model: ManagedObjectModel
     /// The history doesn't know the version; the store's own cache does.
     let isFromCache: Bool
+    /// Which of several versions with the store's hashes counts; nil where there is one.
+    var notice: String?
 }
 
 extension VersionIdentification {
@@ -26,11 +28,19 @@ extension VersionIdentification {
         }
         let candidates = history.versions.filter { $0.hashes.entities == store.metadata.entityHashes }
         let identifiers = store.metadata.versionIdentifiers
-        let chosen =
-            candidates.first { $0.name == target }
-            ?? candidates.first { $0.model.versionIdentifiers == identifiers } ?? candidates.last
-        if let chosen {
+        let choices: [(version: ModelHistory.Version?, reason: String)] = [
+            (candidates.first { $0.name == target }, "it is the version to reach"),
+            (candidates.first { $0.model.versionIdentifiers == identifiers }, "its identifier is the store's"),
+            (candidates.last, "it is the last of them"),
+        ]
+        if let choice = choices.first(where: { $0.version != nil }), let chosen = choice.version {
             self.init(name: chosen.name, model: chosen.model, isFromCache: false)
+            if candidates.count > 1 {
+                let names = candidates.map { "\"\($0.name)\"" }.joined(separator: " and ")
+                notice =
+                    "\(names) have the store's hashes: the store counts as \"\(chosen.name)\", because "
+                    + choice.reason
+            }
             return
         }
         if let (version, configuration) = Self.configuration(of: store, in: history) {

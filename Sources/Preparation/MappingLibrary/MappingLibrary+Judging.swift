@@ -1,6 +1,7 @@
 package import CausewayMapping
 import CausewayModel
 import CausewayPlanning
+import CausewayPlatform
 
 /// One step of a path, as mapping models are matched to it.
 package struct MappingHop: Hashable, Sendable {
@@ -207,6 +208,31 @@ private struct MappingJudge {
         guard let entity else { return true }
         guard let actual = version.hashes.entities[entity] else { return false }
         return hash == nil || hash == actual
+    }
+}
+
+extension MappingLibrary {
+    /// Whether a file that can't be read, or isn't opened, may be of a bundle beside the models: such a bundle is
+    /// there, and neither its folder nor its name says that the file is for these models.
+    package func mayBeOfAnotherModel(_ file: Unread, in history: ModelHistory) -> Bool {
+        isBesideOthers(file.path, file.place) && !history.hops.contains(where: file.isNamed)
+    }
+
+    /// Whether a found compiled mapping model, which records no bundle, is of a bundle beside the models: such a bundle
+    /// is there, and no version has all of the entities that it reads, or all that it makes.
+    package func isOfAnotherModel(_ entry: Entry, in history: ModelHistory) -> Bool {
+        let mappings = entry.description.entityMappings
+        func isKnown(_ names: [String]) -> Bool {
+            history.versions.contains { version in names.allSatisfy { version.model.entities[$0] != nil } }
+        }
+        return entry.origin == .found && entry.description.form == .compiled
+            && isBesideOthers(entry.description.path ?? "", entry.place)
+            && !isKnown(mappings.compactMap(\.sourceEntity)) && !isKnown(mappings.compactMap(\.destinationEntity))
+    }
+
+    /// Whether another bundle is in the same folder beside the models, or below it, and the file isn't inside a bundle.
+    private func isBesideOthers(_ path: String, _ place: MappingPlace) -> Bool {
+        !MappingSearch.isBundle(Paths.parent(of: path)) && bundles.others.contains { $0.branch == place.branch }
     }
 }
 

@@ -42,7 +42,7 @@ extension MappingLibrary {
         for file in unread {
             let inferred = zip(hops, selection.models).filter { $0.1.isEmpty }.map(\.0)
             let sentence = file.complaint(inferred: !inferred.isEmpty)
-            if !infersDespiteMismatch, inferred.contains(where: file.isNamed) {
+            if !infersDespiteMismatch, file.isDamaged, inferred.contains(where: file.isNamed) {
                 problems.append(sentence)
             } else {
                 selection.warnings.append(sentence)
@@ -178,9 +178,9 @@ extension MappingLibrary.Unread {
     }
 
     /// Whether its file is named for the step: `v1-v2`, `App_to_App2`.
-    fileprivate func isNamed(for hop: MappingHop) -> Bool {
+    func isNamed(for hop: MappingHop) -> Bool {
         func plain(_ name: some StringProtocol) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
-        guard isDamaged, let from = hop.from.name.map(plain), let to = hop.to.name.map(plain) else { return false }
+        guard let from = hop.from.name.map(plain), let to = hop.to.name.map(plain) else { return false }
         let file = Paths.name(of: path)
         let name = plain(file.prefix(upTo: file.lastIndex(of: ".") ?? file.endIndex))
         return [from + to, "\(from)to\(to)"].contains(name)

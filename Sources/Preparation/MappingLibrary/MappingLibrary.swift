@@ -30,8 +30,9 @@ package struct MappingLibrary: Sendable {
     package struct Unread: Hashable, Sendable {
         package var path: String
         package var reason: String
-        /// Whether it was opened and can't be understood, so that nobody knows its step.
+        /// Whether it can't be understood, or is a link that leads nowhere, so that nobody knows its step.
         var isDamaged = false
+        var place = MappingPlace()
     }
 
     /// In the order in which they run where several fit a step: Swift, then those given, then those found: the nearest
@@ -84,7 +85,8 @@ package struct MappingLibrary: Sendable {
             } catch {
                 var reason = error
                 reason.path = nil
-                unread.append(Unread(path: file.path, reason: reason.description, isDamaged: true))
+                unread.append(
+                    Unread(path: file.path, reason: reason.description, isDamaged: true, place: file.place))
             }
         }
         self.entries = entries

@@ -25,7 +25,8 @@ struct ModelBundles: Hashable, Sendable {
 /// where projects keep them too (`Migrations/`, `Core Data/Migrations/`).
 ///
 /// Folders with an extension (packages and bundles), hidden ones and those of packages and build products aren't
-/// entered. Symbolic links aren't followed: they may lead to anyone's files.
+/// entered. Symbolic links aren't followed: they may lead to anyone's files. Each that could have led to a mapping
+/// model is named in a notice, and so is a folder that can't be listed.
 struct MappingSearch {
     /// Levels below the models' folder.
     private static let maximumDepth = 3
@@ -104,9 +105,11 @@ struct MappingSearch {
                     """)
             }
             // The models themselves are read without listing the folder, so a folder that can't be listed isn't an
-            // error. A deeper one may be anyone's.
-            if !isDeep {
-                unread.append(.init(path: folder.path, reason: "mapping models can't be looked for: \(error.message)"))
+            // error.
+            if error.code != .tooLarge || !isDeep {
+                notices.append(
+                    "mapping models can't be looked for in \(folder.path): \(error.message); name one in it with --mapping"
+                )
             }
             return []
         }
@@ -117,22 +120,47 @@ struct MappingSearch {
         let path = folder.path == "." ? name : Paths.join(folder.path, name)
         let kind = Self.pathExtension(name)
         if Self.mappingExtensions.contains(kind) {
-            guard (try? Files.linkStatus(of: path))?.kind != .symbolicLink else {
-                unread.append(.init(path: path, reason: "it is a symbolic link; name it with --mapping to use it"))
+            if let link = SymbolicLink(path) {
+                let reason = link.end.map { "it is a symbolic link \($0)" }
+                unread.append(
+                    .init(
+                        path: path, reason: reason ?? "it is a symbolic link; name it with --mapping to use it",
+                        isDamaged: reason != nil, place: folder.place))
                 return nil
             }
             found.append(Found(path: path, place: folder.place))
             return nil
         }
         if Self.bundleExtensions.contains(kind) {
-            if !isOwn(path) { bundles.others.append(.init(name: Self.key(of: path), branch: folder.place.branch)) }
+            if let end = SymbolicLink(path)?.end {
+                notices.append("\(path) is a symbolic link \(end)")
+            } else if !isOwn(path) {
+                addOther(path, in: folder)
+            }
             return nil
         }
         guard remainingNames > 0, folder.place.depth < Self.maximumDepth, !Self.isBundle(folder.path),
-            Self.mayBeEntered(name), (try? Files.linkStatus(of: path))?.kind == .directory
+            Self.mayBeEntered(name)
         else { return nil }
+        if let link = SymbolicLink(path), link.end != nil || link.leadsToFolder {
+            let end = link.end ?? "to a folder"
+            notices.append(
+                "\(path) is a symbolic link \(end) and wasn't looked into for mapping models; name one with --mapping")
+            return nil
+        }
+        guard (try? Files.linkStatus(of: path))?.kind == .directory else { return nil }
         return Found(
             path: path, place: MappingPlace(depth: folder.place.depth + 1, branch: folder.place.branch ?? path))
+    }
+
+    /// Of two bundles with the same name, each has the mapping models in its own folder below the models'.
+    private mutating func addOther(_ bundle: String, in folder: Found) {
+        let name = Self.key(of: bundle)
+        bundles.others.append(.init(name: name, branch: folder.place.branch))
+        guard let branch = folder.place.branch, bundles.own.contains(name) else { return }
+        notices.append(
+            "\(bundle) has the name of the models that were given: what was made for a bundle of this name in \(branch) "
+                + "is taken to be its own")
     }
 
     private func isOwn(_ bundle: String) -> Bool {
@@ -145,7 +173,7 @@ struct MappingSearch {
         [path, Paths.parent(of: path)].first { bundleExtensions.contains(pathExtension(Paths.name(of: $0))) }
     }
 
-    private static func isBundle(_ path: String) -> Bool {
+    static func isBundle(_ path: String) -> Bool {
         modelExtensions.contains(pathExtension(Paths.name(of: path)))
     }
 
@@ -166,5 +194,28 @@ struct MappingSearch {
     private static func pathExtension(_ name: String) -> String {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
         return name[name.index(after: dot)...].lowercased()
+    }
+}
+
+/// A symbolic link, which the search doesn't follow.
+private struct SymbolicLink {
+    /// Where it leads if that is no file and no folder.
+    let end: String?
+    let leadsToFolder: Bool
+
+    /// nil where the path isn't one.
+    init?(_ path: String) {
+        guard (try? Files.linkStatus(of: path))?.kind == .symbolicLink else { return nil }
+        do throws(FileError) {
+            leadsToFolder = try Files.status(of: path).kind == .directory
+            end = nil
+        } catch {
+            leadsToFolder = false
+            switch error.code {
+            case .notFound, .notADirectory: end = "that leads nowhere"
+            case .symbolicLink: end = "that leads in a circle"
+            default: end = "that can't be followed (\(error.reason))"
+            }
+        }
     }
 }
