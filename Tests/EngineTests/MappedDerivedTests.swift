@@ -107,7 +107,7 @@ struct MappedDerivedTests {
     func inferred() throws {
         let scenario = try Self.scenario(
             Self.version(Self.derived("folded", "canonical:(name)"), upper: Self.derived("upper", "uppercase:(name)")))
-        let outcome = try Migration(scenario.request(output: "New.sqlite")).run()
+        let outcome = try Migration(scenario.request(output: scenario.folder + "/New.sqlite")).run()
         #expect(
             outcome.warnings.filter { $0.contains("searches by") } == [
                 "V2: Item.folded is derived by `canonical:(name)`, which only Core Data computes: it is NULL until Core "
