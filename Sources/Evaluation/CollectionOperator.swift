@@ -36,7 +36,7 @@ enum CollectionOperator: String, CaseIterable, Sendable {
     func apply(_ values: [Value]) throws(EvaluationError) -> Value {
         switch self {
         case .count: return .integer(Int64(values.count))
-        case .sum: return try Statistics.sum(values)
+        case .sum: return try Statistics.decimalSum(values)
         case .average: return try Statistics.average(values, countingNulls: true)
         case .minimum: return try Statistics.extreme(values, .less)
         case .maximum: return try Statistics.extreme(values, .greater)
@@ -68,16 +68,27 @@ enum CollectionOperator: String, CaseIterable, Sendable {
 /// Sums, means and the like of collections.
 enum Statistics {
     /// NULL counts as 0; nothing sums up to 0.
-    static func sum(_ values: [Value]) throws(EvaluationError) -> Value {
-        var total = Number.integer(0)
+    static func sum(_ values: [Value]) throws(EvaluationError) -> Value { try sum(values, .integer(0)) }
+
+    /// Foundation's key-value coding adds in `NSDecimalNumber`: a sum of integers can't overflow, and dividing it isn't
+    /// an integer division. A real member makes the sum real, since Foundation's way from a `Double` to a decimal isn't
+    /// documented.
+    static func decimalSum(_ values: [Value]) throws(EvaluationError) -> Value {
+        let hasReal = values.contains { if case .real = $0 { true } else { false } }
+        return try sum(values, hasReal ? .integer(0) : .decimal(DecimalNumber.zero))
+    }
+
+    private static func sum(_ values: [Value], _ zero: Number) throws(EvaluationError) -> Value {
+        var total = zero
         for value in values where !value.isNull { total = try Number.apply(.add, total, number(value)) }
         return total.value
     }
 
-    /// NULL where there is no member. Decimals give a decimal, other numbers a real number.
+    /// NULL where there is no member. Decimals give a decimal, other numbers a real number. `@avg` counts NULL as 0, and
+    /// adds in decimals.
     static func average(_ values: [Value], countingNulls: Bool) throws(EvaluationError) -> Value {
         let count = countingNulls ? values.count : values.count { !$0.isNull }
-        guard count > 0, let total = Number(try sum(values)) else { return .null }
+        guard count > 0, let total = Number(try countingNulls ? decimalSum(values) : sum(values)) else { return .null }
         if case .decimal = total { return try Number.apply(.divide, total, .integer(Int64(count))).value }
         return .real(total.real / Double(count))
     }

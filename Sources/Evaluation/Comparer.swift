@@ -5,16 +5,78 @@ import CausewayExpressions
 /// Strings are compared byte by byte unless `[c]` or `[d]` fold them. `[n]` means just that and `[l]` has no meaning
 /// without a device's language, so both change nothing; where the order would depend on it, `[l]` is refused.
 enum Comparer {
-    typealias Compare = @Sendable (Value, Value) throws(EvaluationError) -> Bool
+    /// In memory.
+    typealias Holds = @Sendable (Value, Value) throws(EvaluationError) -> Bool
+    typealias Compare = @Sendable (Value, Value) throws(EvaluationError) -> Truth
 
     /// Lists after IN that are longer are looked up in a table.
     private static let shortList = 8
 
-    /// Prepares one comparison; `constant` is the right side where it's always the same. Throws `CompilationError` for
-    /// a pattern that isn't a regular expression.
+    static func twoValued(_ holds: @escaping Holds) -> Compare {
+        { (left, right) throws(EvaluationError) in Truth(try holds(left, right)) }
+    }
+
+    /// The comparison as SQLite makes it. `holds` compares values that aren't NULL; `literals` says which side is a
+    /// literal or a variable, with which `=` and `!=` are `IS NULL` and `IS NOT NULL` if it is NULL; `constant` is the
+    /// right side where it's always the same.
+    static func threeValued(
+        _ operation: ComparisonOperator, _ holds: @escaping Holds, literals: (left: Bool, right: Bool), constant: Value?
+    ) -> Compare {
+        switch operation {
+        case .equalTo, .notEqualTo:
+            return { (left, right) throws(EvaluationError) in
+                let isNullTest = literals.left && left.isNull || literals.right && right.isNull
+                if !isNullTest, left.isNull || right.isNull { return .unknown }
+                return Truth(try holds(left, right))
+            }
+        case .in:
+            let holdsNull = constant.map(Self.holdsNull)
+            return { (member, container) throws(EvaluationError) in
+                try contains(container, member, holdsNull: holdsNull) { () throws(EvaluationError) in
+                    try holds(member, container)
+                }
+            }
+        case .contains:
+            return { (container, member) throws(EvaluationError) in
+                try contains(container, member, holdsNull: nil) { () throws(EvaluationError) in
+                    try holds(container, member)
+                }
+            }
+        case .between:
+            return { (value, bounds) throws(EvaluationError) in
+                guard case .collection(let members) = bounds, members.count == 2, value.isNull || holdsNull(bounds)
+                else { return bounds.isNull ? .unknown : Truth(try holds(value, bounds)) }
+                // `value >= low AND value <= high`: the bound that is there may rule the value out.
+                let isTooLow = try ValueComparison.order(value, members[0]) == .less
+                let isTooHigh = try ValueComparison.order(value, members[1]) == .greater
+                return isTooLow || isTooHigh ? .no : .unknown
+            }
+        default:
+            return { (left, right) throws(EvaluationError) in
+                left.isNull || right.isNull ? .unknown : Truth(try holds(left, right))
+            }
+        }
+    }
+
+    /// An empty list doesn't contain NULL; any other may, and a list with NULL in it may contain anything.
+    private static func contains(
+        _ container: Value, _ member: Value, holdsNull: Bool?, _ holds: () throws(EvaluationError) -> Bool
+    ) throws(EvaluationError) -> Truth {
+        if container == .collection([]) { return .no }
+        if container.isNull || member.isNull { return .unknown }
+        if try holds() { return .yes }
+        return holdsNull ?? Self.holdsNull(container) ? .unknown : .no
+    }
+
+    private static func holdsNull(_ value: Value) -> Bool {
+        if case .collection(let members) = value { members.contains { $0.isNull } } else { false }
+    }
+
+    /// Prepares one comparison in memory; `constant` is the right side where it's always the same. Throws
+    /// `CompilationError` for a pattern that isn't a regular expression.
     static func make(
         _ operation: ComparisonOperator, _ options: Predicate.Options, constant: Value?
-    ) throws(CompilationError) -> Compare {
+    ) throws(CompilationError) -> Holds {
         switch operation {
         case .matches: return try matches(options, constant)
         case .like: return like(options, constant)
@@ -43,7 +105,7 @@ enum Comparer {
         }
     }
 
-    private static func plain(_ operation: ComparisonOperator) -> Compare {
+    private static func plain(_ operation: ComparisonOperator) -> Holds {
         switch operation {
         case .equalTo: return { (left, right) throws(EvaluationError) in ValueComparison.equal(left, right) }
         case .notEqualTo: return { (left, right) throws(EvaluationError) in !ValueComparison.equal(left, right) }
@@ -62,11 +124,11 @@ enum Comparer {
         }
     }
 
-    private static func ordered(_ holds: @escaping @Sendable (Order) -> Bool) -> Compare {
+    private static func ordered(_ holds: @escaping @Sendable (Order) -> Bool) -> Holds {
         { (left, right) throws(EvaluationError) in try ValueComparison.order(left, right).map(holds) ?? false }
     }
 
-    private static let between: Compare = { (value, bounds) throws(EvaluationError) in
+    private static let between: Holds = { (value, bounds) throws(EvaluationError) in
         if bounds.isNull { return false }
         guard case .collection(let bounds) = bounds, bounds.count == 2 else {
             throw EvaluationError(.type, "BETWEEN needs two bounds.")
@@ -93,7 +155,7 @@ enum Comparer {
     /// NULL on either side: no.
     private static func strings(
         _ name: String, _ holds: @escaping @Sendable (String, String) -> Bool
-    ) -> Compare {
+    ) -> Holds {
         { (left, right) throws(EvaluationError) in
             guard let (text, other) = try texts(name, left, right) else { return false }
             return holds(text, other)
@@ -112,7 +174,7 @@ enum Comparer {
         }
     }
 
-    private static func like(_ options: Predicate.Options, _ constant: Value?) -> Compare {
+    private static func like(_ options: Predicate.Options, _ constant: Value?) -> Holds {
         var prepared: LikePattern?
         if case .string(let pattern)? = constant { prepared = LikePattern(TextFolding.fold(pattern, options)) }
         return { [prepared] (left, right) throws(EvaluationError) in
@@ -122,7 +184,7 @@ enum Comparer {
         }
     }
 
-    private static func matches(_ options: Predicate.Options, _ constant: Value?) throws(CompilationError) -> Compare {
+    private static func matches(_ options: Predicate.Options, _ constant: Value?) throws(CompilationError) -> Holds {
         var prepared: RegularExpression?
         if case .string(let pattern)? = constant {
             do throws(RegularExpressionError) {

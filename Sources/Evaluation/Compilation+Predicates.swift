@@ -9,7 +9,7 @@ struct Condition: Sendable {
     init(_ run: @escaping EvaluationTest) { self.run = run }
 
     init(constant: Bool) {
-        run = { _ in constant }
+        run = { _ in Truth(constant) }
         self.constant = constant
     }
 }
@@ -21,7 +21,7 @@ extension Compilation {
         case .not(let inner):
             let condition = try part("NOT", inner)
             if let constant = condition.constant { return Condition(constant: !constant) }
-            return Condition { [run = condition.run] (scope) throws(EvaluationError) in !(try run(scope)) }
+            return Condition { [run = condition.run] (scope) throws(EvaluationError) in try run(scope).negated }
         case .and(let terms): return try compound(terms, "AND", stopsAt: false)
         case .or(let terms): return try compound(terms, "OR", stopsAt: true)
         case .comparison(let comparison): return try self.comparison(comparison)
@@ -45,8 +45,15 @@ extension Compilation {
         if isDecided { return Condition(constant: deciding) }
         if tests.isEmpty { return Condition(constant: !deciding) }
         return Condition { [tests] (scope) throws(EvaluationError) in
-            for test in tests where try test(scope) == deciding { return deciding }
-            return !deciding
+            var answer = Truth(!deciding)
+            for test in tests {
+                switch try test(scope) {
+                case Truth(deciding): return Truth(deciding)
+                case .unknown: answer = .unknown
+                case .yes, .no: break
+                }
+            }
+            return answer
         }
     }
 
@@ -64,7 +71,15 @@ extension Compilation {
         }
         let check = ComparisonCheck(operation: comparison.operation, options: comparison.options)
         try check.check(leftType, right.type)
-        let compare = try Comparer.make(comparison.operation, comparison.options, constant: right.constant)
+        let holds = try Comparer.make(comparison.operation, comparison.options, constant: right.constant)
+        let compare =
+            switch nulls {
+            case .memory: Comparer.twoValued(holds)
+            case .sql:
+                Comparer.threeValued(
+                    comparison.operation, holds,
+                    literals: (isLiteral(comparison.left), isLiteral(comparison.right)), constant: right.constant)
+            }
         let (first, second) = (left.run, right.run)
         switch comparison.modifier {
         case .direct:
@@ -73,11 +88,28 @@ extension Compilation {
             let deciding = comparison.modifier == .any
             return Condition { (scope) throws(EvaluationError) in
                 let members = try Self.members(first(scope), of: "ANY, ALL or NONE")
-                guard !members.isEmpty else { return !deciding }
+                var answer = Truth(comparison.modifier == .all)
+                guard !members.isEmpty else { return answer }
                 let other = try second(scope)
-                for member in members where try compare(member, other) == deciding { return deciding }
-                return !deciding
+                for member in members {
+                    switch try compare(member, other) {
+                    case Truth(deciding): return Truth(deciding)
+                    case .unknown: answer = .unknown
+                    case .yes, .no: break
+                    }
+                }
+                return answer
             }
+        }
+    }
+
+    /// A literal, or a variable of the request.
+    private func isLiteral(_ expression: Expression) -> Bool {
+        switch expression {
+        case .constant: true
+        case .variable(let name):
+            !["source", "destination"].contains(name) && !locals.contains { $0.name == name }
+        default: false
         }
     }
 }

@@ -34,7 +34,7 @@ package struct CompiledExpression: Sendable {
     package func evaluate(_ scope: EvaluationScope) throws(EvaluationError) -> Value { try run(scope) }
 }
 
-/// A predicate made ready to run: immutable, shared by all workers.
+/// A filter made ready to run: immutable, shared by all workers. Its comparisons with NULL are unknown, as in SQL.
 package struct CompiledPredicate: Sendable {
     /// Whether the answer is the same for every row; nil where it depends on the row.
     package let constant: Bool?
@@ -44,13 +44,13 @@ package struct CompiledPredicate: Sendable {
 
     init(constant: Bool?, run: @escaping EvaluationTest) { (self.constant, self.run) = (constant, run) }
 
-    /// Whether the condition holds for what the scope holds.
+    /// True if the condition holds for what the scope holds; false if it doesn't, or if that is unknown.
     ///
     /// - Throws: `EvaluationError`; it names places, never values.
-    package func evaluate(_ scope: EvaluationScope) throws(EvaluationError) -> Bool { try run(scope) }
+    package func evaluate(_ scope: EvaluationScope) throws(EvaluationError) -> Bool { try run(scope) == .yes }
 }
 
 typealias EvaluationStep = @Sendable (EvaluationScope) throws(EvaluationError) -> Value
-typealias EvaluationTest = @Sendable (EvaluationScope) throws(EvaluationError) -> Bool
+typealias EvaluationTest = @Sendable (EvaluationScope) throws(EvaluationError) -> Truth
 /// One step of a key path.
 typealias PathStep = @Sendable (Value, EvaluationScope) throws(EvaluationError) -> Value

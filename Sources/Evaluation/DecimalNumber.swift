@@ -19,6 +19,8 @@ struct DecimalNumber: Hashable, Sendable, CustomStringConvertible {
         self.isNaN = isNaN
     }
 
+    static let zero = DecimalNumber(unchecked: 0, 0, false)
+
     /// Normalised: without trailing zeros, zero has no sign. Nil for what lies outside of `NSDecimal`'s range; digits
     /// past the 38th are rounded away.
     init?(significand: UInt128, exponent: Int, isNegative: Bool) {

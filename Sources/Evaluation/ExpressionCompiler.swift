@@ -3,8 +3,8 @@ package import CausewayExpressions
 /// Turns expressions and predicates into closures, and checks them against the model while it does.
 ///
 /// Decisions that the language leaves open:
-/// - NULL: `nil == nil` holds, an ordering comparison with NULL never does, arithmetic and the functions of numbers and
-///   strings give NULL for NULL, a key of NULL is NULL.
+/// - NULL in comparisons: `NullRule.sql` in predicates, `NullRule.memory` in expressions. Arithmetic and the functions
+///   of numbers and strings give NULL for NULL, a key of NULL is NULL.
 /// - Keys of to-many relationships follow key-value coding: nulls and duplicates are dropped, as sets do it; a to-many
 ///   of a to-many is a collection of collections, joined by `@distinctUnionOfSets`.
 /// - Within `SUBQUERY`, `SELF` and bare keys are those of the object outside.
@@ -32,9 +32,9 @@ package struct ExpressionCompiler {
     /// - Throws: `CompilationError` with the place.
     package func compile(_ expression: Expression) throws(CompilationError) -> CompiledExpression {
         do throws(CompilationError) {
-            let operand = try Compilation(compiler: self).operand(expression)
+            let operand = try Compilation(compiler: self, nulls: .memory).operand(expression)
             var compiled = CompiledExpression(shape: operand.shape, type: operand.type, run: operand.run)
-            var scalar = ScalarCompilation(self)
+            var scalar = ScalarCompilation(self, nulls: .memory)
             compiled.scalar = scalar?.program(expression)
             return compiled
         } catch {
@@ -42,14 +42,14 @@ package struct ExpressionCompiler {
         }
     }
 
-    /// Checks and prepares a predicate.
+    /// Checks and prepares a predicate that chooses rows.
     ///
     /// - Throws: `CompilationError` with the place.
     package func compile(_ predicate: Predicate) throws(CompilationError) -> CompiledPredicate {
         do throws(CompilationError) {
-            let condition = try Compilation(compiler: self).condition(predicate)
+            let condition = try Compilation(compiler: self, nulls: .sql).condition(predicate)
             var compiled = CompiledPredicate(constant: condition.constant, run: condition.run)
-            var scalar = ScalarCompilation(self)
+            var scalar = ScalarCompilation(self, nulls: .sql)
             compiled.scalar = scalar?.program(predicate)
             return compiled
         } catch {
@@ -83,6 +83,7 @@ struct Operand: Sendable {
 /// One expression being compiled: the compiler, and where in the tree we are.
 struct Compilation {
     let compiler: ExpressionCompiler
+    let nulls: NullRule
     /// The variables of the subqueries around, outermost first; the place is the slot in `EvaluationScope.locals`.
     var locals: [(name: String, type: ValueType)] = []
     var depth = 0
@@ -235,7 +236,7 @@ struct Compilation {
             var found: [Value] = []
             for member in try Self.members(members(scope), of: "SUBQUERY") {
                 if scope.locals.count > slot { scope.locals[slot] = member } else { scope.locals.append(member) }
-                if try condition(scope) { found.append(member) }
+                if try condition(scope) == .yes { found.append(member) }
             }
             return .collection(found)
         }
@@ -269,7 +270,7 @@ struct Compilation {
         let second = try part("second value of TERNARY", second)
         if let constant = condition.constant { return constant ? first : second }
         return Operand(type: .common([first.type, second.type])) { (scope) throws(EvaluationError) in
-            try condition.run(scope) ? try first.run(scope) : try second.run(scope)
+            try condition.run(scope) == .yes ? try first.run(scope) : try second.run(scope)
         }
     }
 

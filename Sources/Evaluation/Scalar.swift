@@ -21,8 +21,8 @@ package struct ScalarRow: Sendable {
 }
 
 typealias ScalarStep = @Sendable (borrowing ScalarRow) -> Scalar
-/// nil where that isn't known.
-typealias ScalarTest = @Sendable (borrowing ScalarRow) -> Bool?
+/// nil where the whole predicate must be evaluated.
+typealias ScalarTest = @Sendable (borrowing ScalarRow) -> Truth?
 
 /// An expression or a predicate that reads numbers and dates of one row, as closures that allocate nothing: beside the
 /// compiled expression, whose answers they give wherever they give one.
@@ -69,29 +69,35 @@ extension Scalar {
         }
     }
 
-    /// As `ValueComparison.equal`; nil where that isn't known.
-    static func equal(_ left: Scalar, _ right: Scalar) -> Bool? {
+    /// As `ValueComparison.equal`; nil where the whole predicate must be evaluated.
+    static func equal(_ left: Scalar, _ right: Scalar, _ nulls: NullRule) -> Truth? {
         switch (left, right) {
-        case (.unknown, _), (_, .unknown), (.text, _), (_, .text): nil
-        case (.null, .null): true
-        case (.null, _), (_, .null): false
-        case (.date(let left), .date(let right)): left == right
+        case (.unknown, _), (_, .unknown), (.text, _), (_, .text): return nil
+        case (.null, _) where nulls == .sql, (_, .null) where nulls == .sql: return .unknown
+        case (.null, .null): return .yes
+        case (.null, _), (_, .null): return .no
+        case (.date(let left), .date(let right)): return Truth(left == right)
         default:
-            if let left = left.number, let right = right.number { Number.compare(left, right) == .equal } else { nil }
+            guard let left = left.number, let right = right.number else { return nil }
+            return Truth(Number.compare(left, right) == .equal)
         }
     }
 
     /// As `ValueComparison.order`, whether the order of two values is one of those that a comparison wants; nil where
-    /// that isn't known.
-    static func ordered(_ left: Scalar, _ right: Scalar, _ holds: (Order) -> Bool) -> Bool? {
+    /// the whole predicate must be evaluated.
+    static func ordered(
+        _ left: Scalar, _ right: Scalar, _ nulls: NullRule, _ holds: (Order) -> Bool
+    ) -> Truth? {
+        let order: Order?
         switch (left, right) {
         case (.unknown, _), (_, .unknown), (.text, _), (_, .text): return nil
-        case (.null, _), (_, .null): return false
-        case (.integer(let left), .integer(let right)): return Order(left, right).map(holds) ?? false
-        case (.date(let left), .date(let right)): return Order(left, right).map(holds) ?? false
+        case (.null, _), (_, .null): return nulls == .sql ? .unknown : .no
+        case (.integer(let left), .integer(let right)): order = Order(left, right)
+        case (.date(let left), .date(let right)): order = Order(left, right)
         default:
             guard let left = left.number, let right = right.number else { return nil }
-            return Number.compare(left, right).map(holds) ?? false
+            order = Number.compare(left, right)
         }
+        return Truth(order.map(holds) ?? false)
     }
 }

@@ -15,18 +15,19 @@ struct ScalarCompilation {
     /// Where `$source` and bare keys are read.
     private let source: (schema: ModelSchema, entity: Int)
     private let evaluatesSource: Bool
+    private let nulls: NullRule
     private(set) var slots: [PropertyHandle] = []
     private(set) var texts: [String] = []
 
     /// nil where there is no row to read.
-    init?(_ compiler: ExpressionCompiler) {
+    init?(_ compiler: ExpressionCompiler, nulls: NullRule) {
         func object(_ type: VariableType?) -> (ModelSchema, Int)? {
             guard case .object(let schema, let name)? = type, let number = schema.number(of: name) else { return nil }
             return (schema, number)
         }
         let evaluated = object(compiler.evaluated)
         guard let found = object(compiler.variables["source"]) ?? evaluated else { return nil }
-        source = found
+        (source, self.nulls) = (found, nulls)
         // Both are the row of the mapping, where both are there.
         evaluatesSource = evaluated.map { $0.1 == found.1 } ?? false
     }
@@ -38,7 +39,7 @@ struct ScalarCompilation {
 
     mutating func program(_ predicate: Predicate) -> ScalarProgram<Bool?>? {
         guard let run = test(predicate) else { return nil }
-        return ScalarProgram(slots: slots, texts: texts, run: run)
+        return ScalarProgram(slots: slots, texts: texts) { row in run(row).map { $0 == .yes } }
     }
 
     // MARK: - Expressions
@@ -54,8 +55,8 @@ struct ScalarCompilation {
             else { return nil }
             let run: ScalarStep = { row in
                 switch test(row) {
-                case true?: one(row)
-                case false?: other(row)
+                case .yes?: one(row)
+                case .no?, .unknown?: other(row)
                 case nil: .unknown
                 }
             }
@@ -118,10 +119,10 @@ struct ScalarCompilation {
 
     private mutating func test(_ predicate: Predicate) -> ScalarTest? {
         switch predicate {
-        case .literal(let value): return { _ in value }
+        case .literal(let value): return { _ in Truth(value) }
         case .not(let inner):
             guard let test = test(inner) else { return nil }
-            return { row in test(row).map { !$0 } }
+            return { row in test(row)?.negated }
         case .and(let terms): return compound(terms, stopsAt: false)
         case .or(let terms): return compound(terms, stopsAt: true)
         case .comparison(let comparison): return self.comparison(comparison)
@@ -135,11 +136,16 @@ struct ScalarCompilation {
             tests.append(test)
         }
         return { [tests] row in
+            var answer = Truth(!deciding)
             for test in tests {
-                guard let answer = test(row) else { return nil }
-                if answer == deciding { return deciding }
+                switch test(row) {
+                case nil: return nil
+                case Truth(deciding)?: return Truth(deciding)
+                case .unknown?: answer = .unknown
+                case .yes?, .no?: break
+                }
             }
-            return !deciding
+            return answer
         }
     }
 
@@ -147,12 +153,15 @@ struct ScalarCompilation {
         guard comparison.modifier == .direct, let (left, leftKind) = step(comparison.left),
             let (right, rightKind) = step(comparison.right), leftKind != .text, rightKind != .text
         else { return nil }
+        let nulls = nulls
         func ordered(_ holds: @escaping @Sendable (Order) -> Bool) -> ScalarTest {
-            { row in Scalar.ordered(left(row), right(row), holds) }
+            { row in Scalar.ordered(left(row), right(row), nulls, holds) }
         }
+        let isNullTest = [comparison.left, comparison.right].contains(.constant(.null))
+        let equality = isNullTest ? .memory : nulls
         switch comparison.operation {
-        case .equalTo: return { row in Scalar.equal(left(row), right(row)) }
-        case .notEqualTo: return { row in Scalar.equal(left(row), right(row)).map { !$0 } }
+        case .equalTo: return { row in Scalar.equal(left(row), right(row), equality) }
+        case .notEqualTo: return { row in Scalar.equal(left(row), right(row), equality)?.negated }
         case .lessThan: return ordered { $0 == .less }
         case .lessThanOrEqualTo: return ordered { $0 != .greater }
         case .greaterThan: return ordered { $0 == .greater }

@@ -256,6 +256,6 @@ package final class MigrationSession {
         functions.fitting = destination.map.schema.model.relationship(name, of: entity)?.relationship.destination
         defer { functions.fitting = nil }
         let value = try evaluate(expression, for: name, of: mapping.index)
-        try destination.set(PropertyKey(name), of: object, to: value)
+        try destination.relate(PropertyKey(name), of: object, to: value)
     }
 }

@@ -120,6 +120,28 @@ extension ObjectContext {
         }
     }
 
+    /// Adds members to a to-many. In an ordered one they come after the members that aren't among them, in the given
+    /// order, so that the order of an expression isn't lost where its members were linked from their own end before.
+    func addMembers(
+        _ members: [ObjectID], to place: PropertyStorage, of object: ObjectID, key: PropertyKey
+    ) throws(ObjectError) {
+        func others() throws(ObjectError) -> [ObjectID] {
+            let given = Set(members)
+            return try targets(of: place, in: object).filter { !given.contains($0) }
+        }
+        switch place {
+        case .toMany(let link) where link.orderColumn != nil:
+            let first =
+                try mayHaveMembers(object, LinkedOwner(owner: object, table: link.table, column: link.column))
+                ? others() : []
+            try setMembers(of: link, in: object, to: first + members, key: key)
+        case .join(let link) where link.placeOfTheirs != nil:
+            let first = try mayHaveMembers(object, LinkedOwner(owner: object, table: -1, column: 0)) ? others() : []
+            try setMembers(of: link, in: object, to: first + members, key: key)
+        default: for member in members { try addMember(member, to: place, of: object, key: key) }
+        }
+    }
+
     /// Removes one member.
     func removeMember(_ member: ObjectID, from place: PropertyStorage, of object: ObjectID) throws(ObjectError) {
         try requireChangeable(object)

@@ -61,8 +61,14 @@ extension ObjectContext {
             case .null: try setOrClear(object, link, to: nil, key: key)
             case .object(let target): try setOrClear(object, link, to: target, key: key)
             case .collection(let members):
-                // A relationship mapping's collection: a to-one takes its first object (InsideCoreDataMigration §3).
-                try setOrClear(object, link, to: try objectIDs(members, key, object).first, key: key)
+                let objects = try objectIDs(members, key, object)
+                guard objects.count < 2 else {
+                    throw ObjectError(
+                        .type,
+                        "\(name(object)).\(key.name) is a to-one relationship, and is given \(objects.count) objects: "
+                            + "choose one")
+                }
+                try setOrClear(object, link, to: objects.first, key: key)
             default: throw notAnObject(key, object)
             }
         case .toMany(let link):
@@ -70,6 +76,17 @@ extension ObjectContext {
         case .join(let link):
             try setMembers(of: link, in: object, to: try objectIDs(members(value, key, object), key, object), key: key)
         case .none: return
+        }
+    }
+
+    /// Relates as the default policy does in stage 2: a to-one is set, and a to-many keeps the members that it has.
+    func relate(_ key: PropertyKey, of object: ObjectID, to value: Value) throws(ObjectError) {
+        let place = try place(key, of: object)
+        switch place {
+        case .toMany, .join:
+            try addMembers(
+                try objectIDs(members(value, key, object), key, object), to: place, of: object, key: key)
+        case .toOne, .attribute, .composite, .none: try set(key, of: object, to: value)
         }
     }
 

@@ -36,7 +36,7 @@ struct PredicateSQL {
             case .keyPath(.evaluatedObject, let path) = comparison.left, let value = value(of: comparison.right),
             let handle = map.schema.handle(of: path),
             case .attribute(let column, let attribute)? = map.place(of: handle, entity: entity),
-            !attribute.allowsExternalBinaryDataStorage, let sign = Self.sign(comparison.operation),
+            !attribute.allowsExternalBinaryDataStorage, let sign = Self.sign(comparison.operation, value),
             Self.isExact(value, attribute.type.rawValue),
             let cell = CellCoding.cell(for: value, as: AttributeForm(attribute)),
             let table = map.table(of: entity)
@@ -54,11 +54,11 @@ struct PredicateSQL {
         }
     }
 
-    private static func sign(_ operation: ComparisonOperator) -> String? {
+    private static func sign(_ operation: ComparisonOperator, _ value: Value) -> String? {
         switch operation {
-        // IS, because nil equals nil and differs from everything else.
-        case .equalTo: "IS"
-        case .notEqualTo: "IS NOT"
+        // The value is a literal or a variable: Core Data asks for NULL with IS.
+        case .equalTo: value.isNull ? "IS" : "="
+        case .notEqualTo: value.isNull ? "IS NOT" : "<>"
         case .lessThan: "<"
         case .lessThanOrEqualTo: "<="
         case .greaterThan: ">"

@@ -94,7 +94,8 @@ package struct StepPlanner {
             statements: statements, hasHistory: goal.hasHistory, passes: passes.named { "pass \($0)" },
             indexes: carried.indexes, appObjects: carried.objects, derivedValues: derived,
             keyOrigins: steps.keyOrigins, lost: losses, lostObjects: carried.lost,
-            warnings: statements.unsupported + carried.warnings, objects: nil, appendsColumns: goal.fillsTables)
+            warnings: statements.unsupported + uncomputed(in: layout) + carried.warnings, objects: nil,
+            appendsColumns: goal.fillsTables)
     }
 
     private func planner(to layout: StoreLayout) -> TransferPlanner {
@@ -226,11 +227,43 @@ package struct StepPlanner {
     }
 
     private func derivedValues(in layout: StoreLayout) -> [DerivedValue] {
-        layout.derivedValues { name, attribute in
-            mapping.entityMappings.contains {
-                guard let to = $0.destination, $0.source != nil else { return false }
-                return goal.model.isKind(to, of: name) && $0.attribute(attribute)?.value == .derived
+        layout.derivedValues { isDerived($1, of: $0) }
+    }
+
+    /// Whether existing rows of an entity need a new value of a derived attribute that it declares.
+    private func isDerived(_ attribute: String, of name: String) -> Bool {
+        mapping.entityMappings.contains {
+            guard let to = $0.destination, $0.source != nil else { return false }
+            return goal.model.isKind(to, of: name) && $0.attribute(attribute)?.value == .derived
+        }
+    }
+
+    /// Derived attributes whose value only Core Data knows. No real store shows what `canonical:` and the like give, so
+    /// a search by a value that is computed here could miss rows, and nobody would see why.
+    private func uncomputed(in layout: StoreLayout) -> [String] {
+        goal.model.entities.values.sorted { $0.name < $1.name }.flatMap { entity in
+            entity.attributes.filter {
+                $0.isUncomputed(in: layout, declaredBy: entity.name) && isDerived($0.name, of: entity.name)
+            }.map { attribute in
+                """
+                \(entity.name).\(attribute.name) is derived by `\(attribute.derivationText ?? "")`, which only Core Data \
+                computes: it is NULL \(attribute.unsavedText)
+                """
             }
         }
+    }
+}
+
+extension Attribute {
+    /// Whether it is derived, and no statement computes its values after the rows.
+    func isUncomputed(in layout: StoreLayout, declaredBy entity: String) -> Bool {
+        guard derivation != nil else { return false }
+        guard let value = layout.derivedValue(of: name, declaredBy: entity) else { return true }
+        return value.source == .now
+    }
+
+    /// What the NULLs of a derived attribute mean to the app: the end of a sentence.
+    var unsavedText: String {
+        "until Core Data writes the row again; until then searches by “\(name)” find none of these rows."
     }
 }

@@ -2,10 +2,12 @@ import CausewayEngine
 import CausewayObjects
 import CausewayPlanning
 import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 
-/// Core Data sets relationships mapping by mapping and row by row, and keeps both ends alike: the later setting wins.
+/// Core Data sets to-ones and adds to to-manys mapping by mapping and row by row, and keeps both ends alike: of two that
+/// link the same row, the later wins.
 @Suite("Links that both ends set", .timeLimit(.minutes(60)))
 struct LinkOrderTests {
     /// A mapping model, and what a query of the new store must show.
@@ -71,9 +73,10 @@ struct LinkOrderTests {
     }
 
     private static let all = ["cat", "dog"].flatMap { kind in (1...4).map { "'\(kind) \($0)'|\(1 + $0 % 2)" } }
-    private static let catsAlone = (1...4).map { "'cat \($0)'|\(1 + $0 % 2)" } + (1...4).map { "'dog \($0)'|NULL" }
 
-    private static func orderedCase(_ title: String, _ order: [String], expected: [String]) -> Case {
+    private static func orderedCase(
+        _ title: String, _ order: [String], pets: String? = nil, expected: [String], looked: Int = 0
+    ) -> Case {
         Case(
             testDescription: title, models: Self.pets(ordered: true), rows: petRows(ordered: true),
             mapping: {
@@ -81,11 +84,14 @@ struct LinkOrderTests {
                     for entity in order {
                         TransformEntity(entity, to: "Pet", name: entity + "s") { Link("owner") }
                     }
-                    TransformEntity("Owner", fillsUnmentioned: false) { Compute("name", "$source.name") }
+                    TransformEntity("Owner", fillsUnmentioned: false) {
+                        Compute("name", "$source.name")
+                        if let pets { Link("pets", from: pets, through: "Cats") }
+                    }
                 }
             },
             query: "SELECT ZNAME FROM ZPET WHERE ZOWNER = 1 ORDER BY Z_FOK_OWNER, Z_PK DESC", expected: expected,
-            looked: 0)
+            looked: looked)
     }
 
     // MARK: - Ordered pets of subentities
@@ -228,12 +234,12 @@ struct LinkOrderTests {
     static let cases = [
         petCase("an end that says less, set first", ["Owner", "Cat", "Dog"], pets: "dogs", expected: all, looked: 0),
         petCase(
-            "an end that says less, set last", ["Cat", "Dog", "Owner"], pets: "cats", expected: catsAlone, looked: 1),
+            "an end that says less, set last", ["Cat", "Dog", "Owner"], pets: "cats", expected: all, looked: 0),
         petCase(
             "an end that says less, set in between", ["Cat", "Owner", "Dog"], pets: "cats", expected: all, looked: 0),
         petCase(
-            "an end that takes away what was set, and what is set anew", ["Dog", "Owner", "Cat"], pets: "cats",
-            expected: catsAlone, looked: 2),
+            "an end that says less, set after some of its members", ["Dog", "Owner", "Cat"], pets: "cats",
+            expected: all, looked: 0),
         petCase("one end alone", ["Owner", "Cat", "Dog"], expected: all, looked: 0),
         orderedCase(
             "two orders, cats first", ["Cat", "Dog"],
@@ -241,6 +247,9 @@ struct LinkOrderTests {
         orderedCase(
             "two orders, dogs first", ["Dog", "Cat"],
             expected: ["'dog 2'", "'dog 4'", "'cat 2'", "'cat 4'"]),
+        orderedCase(
+            "an order of some members, after the others", ["Cat", "Dog"], pets: "cats",
+            expected: ["'dog 2'", "'dog 4'", "'cat 4'", "'cat 2'"], looked: 1),
         familyCase(
             "an order that all owners set", ["Owner", "Rich", "Cat", "Kitten"], setting: ["Owner": "", "Rich": ""],
             of: 1, expected: ["'kitten 4'", "'cat 2'"], looked: 0),
@@ -256,13 +265,37 @@ struct LinkOrderTests {
         halfCase("an end of which some rows set nothing, first", ["A", "Sub", "B"]),
         halfCase("an end of which some rows set nothing, last", ["B", "Sub", "A"]),
         joinCase("the same links", ["B", "A"], expected: ["1|1", "2|2"], looked: 0),
-        joinCase("other links, set first", ["old", "A"], expected: ["1|1", "2|2"], looked: 2),
-        joinCase("other links, set last", ["A", "old"], expected: ["1|2", "2|1"], looked: 2),
+        joinCase("other links, set first", ["old", "A"], expected: ["1|1", "1|2", "2|1", "2|2"], looked: 2),
+        joinCase("other links, set last", ["A", "old"], expected: ["1|1", "1|2", "2|1", "2|2"], looked: 2),
         treeCase("a tree", kids: "$source.kids", expected: ["1|3", "2|3", "3|NULL", "4|3"], looked: 0),
         treeCase(
             "a tree of which a node takes some children", kids: "SUBQUERY($source.kids, $kid, $kid.value > 5)",
-            expected: ["1|NULL", "2|3", "3|NULL", "4|3"], looked: 2),
+            expected: ["1|3", "2|3", "3|NULL", "4|3"], looked: 2),
     ]
+
+    @Test("a to-one that gets several objects is an error with mapping, row and relationship")
+    func several() throws {
+        let scenario = try Scenario(
+            model(
+                entity("Cat", attribute("name"), toOne("owner", "Owner", inverse: "cats")),
+                entity("Owner", toMany("cats", "Cat", inverse: "owner"))),
+            model(entity("Cat", attribute("name")), entity("Owner", toOne("first", "Cat"))),
+            rows: """
+                INSERT INTO ZOWNER (Z_PK, Z_ENT, Z_OPT) VALUES (1, 2, 1), (2, 2, 1);
+                INSERT INTO ZCAT (Z_PK, Z_ENT, Z_OPT, ZOWNER) VALUES (1, 1, 1, 1), (2, 1, 1, 2), (3, 1, 1, 2);
+                """)
+        let mapping = SwiftMappingModel(from: "V1", to: "V2") {
+            TransformEntity("Cat")
+            TransformEntity("Owner", fillsUnmentioned: false) { Link("first", from: "cats") }
+        }
+        let error = #expect(throws: EngineError.self) {
+            try Migration(scenario.request(by: mapping, .pages, output: "result", batchRows: 7, jobs: 1)).run()
+        }
+        let text = "\(try #require(error))"
+        for part in ["OwnerToOwner", "/Owner/p2", "Owner p2.first is a to-one relationship, and is given 2 objects"] {
+            #expect(text.contains(part), "\(text)")
+        }
+    }
 
     @Test("are those that Core Data ends with", arguments: cases, [EngineChoice.pages, .statements])
     func order(_ example: Case, engine: EngineChoice) throws {

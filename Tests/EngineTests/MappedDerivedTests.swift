@@ -96,6 +96,22 @@ struct MappedDerivedTests {
             try Database.rows(
                 "SELECT hex(ZLOUD), ZSMALL FROM ZITEM WHERE Z_PK = 1", in: scenario.folder + "/New.sqlite")
                 == ["'C389'|NULL"])
-        #expect(outcome.warnings.contains { $0.contains("Item.small is derived") }, "\(outcome.warnings)")
+        #expect(
+            outcome.warnings.contains {
+                $0.contains("Item.small is derived") && $0.contains("searches by “small” find")
+            },
+            "\(outcome.warnings)")
+    }
+
+    @Test("an inferred step says which searches find nothing until the objects are saved")
+    func inferred() throws {
+        let scenario = try Self.scenario(
+            Self.version(Self.derived("folded", "canonical:(name)"), upper: Self.derived("upper", "uppercase:(name)")))
+        let outcome = try Migration(scenario.request(output: scenario.folder + "/New.sqlite")).run()
+        #expect(
+            outcome.warnings.filter { $0.contains("searches by") } == [
+                "V2: Item.folded is derived by `canonical:(name)`, which only Core Data computes: it is NULL until Core "
+                    + "Data writes the row again; until then searches by “folded” find none of these rows."
+            ], "\(outcome.warnings)")
     }
 }

@@ -86,7 +86,7 @@ struct Garage {
             evaluated: .object(schema, entity: "Person"),
             variables: [
                 "source": .object(schema, entity: "Person"), "people": .objects(schema, entity: "Person"),
-                "query": .any, "info": .any, "manager": .manager, "entityPolicy": .entityPolicy,
+                "query": .any, "none": .any, "info": .any, "manager": .manager, "entityPolicy": .entityPolicy,
                 "entityMapping": .entityMapping, "propertyMapping": .propertyMapping,
             ], functions: TestCatalog())
     }
@@ -96,7 +96,8 @@ struct Garage {
         scope.evaluated = .object(object ?? ann)
         scope.source = .object(object ?? ann)
         scope.bindings = [
-            "query": "an", "info.user.search": "found", "people": .collection([.object(ann), .object(ben)]),
+            "query": "an", "none": .null, "info.user.search": "found",
+            "people": .collection([.object(ann), .object(ben)]),
         ]
         return scope
     }
@@ -105,7 +106,13 @@ struct Garage {
         try compiler.compile(Expression(parsing: text)).evaluate(scope(object))
     }
 
+    /// As a condition in a value expression, evaluated in memory.
     func holds(_ text: String, of object: ObjectID? = nil) throws -> Bool {
+        try value("TERNARY(\(text), YES, NO)", of: object) == true
+    }
+
+    /// As a filter, which follows SQL.
+    func chooses(_ text: String, of object: ObjectID? = nil) throws -> Bool {
         try compiler.compile(Predicate(parsing: text)).evaluate(scope(object))
     }
 }

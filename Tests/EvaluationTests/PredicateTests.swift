@@ -63,4 +63,36 @@ struct PredicateTests {
         #expect(throws: EvaluationError.self) { try Garage().holds("$query < 1") }
         #expect(try Garage().holds("$query != 1"))
     }
+
+    /// Ann's boss is NULL.
+    @Test(
+        "a filter doesn't choose a row where a comparison with NULL is unknown, nor does its negation",
+        arguments: [
+            "boss.age != 3", "boss.age == 3", "boss.age < 3", "boss.age >= 3", "boss.age == boss.score",
+            "boss.age != boss.score", "boss.age > nil", "boss.name BEGINSWITH 'A'", "boss.name LIKE '*'",
+            "boss.name MATCHES '.*'", "boss.name CONTAINS ''", "boss.name ==[c] 'a'", "boss.name IN {'a'}",
+            "boss.name IN {nil, 'a'}", "age IN {nil, 1}", "age IN {nil, 1, 2, 3, 4, 5, 6, 7, 8}", "age IN {boss.age}",
+            "{boss.age, 1} CONTAINS age", "age BETWEEN {nil, 50}", "boss.age BETWEEN {1, 2}",
+            "age BETWEEN {1, boss.age}",
+            "boss.age != 3 AND age == 42", "boss.age != 3 OR age == 1", "ANY cars.price == boss.age",
+            "ALL cars.price != boss.age", "boss.age + 1 != 3", "boss.isActive != YES",
+        ])
+    func unknown(text: String) throws {
+        #expect(try !Garage().chooses(text), "\(text)")
+        #expect(try !Garage().chooses("NOT (\(text))"), "NOT (\(text))")
+    }
+
+    @Test(
+        "a filter chooses the row",
+        arguments: [
+            "boss == nil", "nil == boss", "boss.age == nil", "NOT (boss.age != nil)", "name != nil", "age != nil",
+            "boss.name ==[c] nil", "boss.age == $none", "name != $none", "nil == nil", "boss.age != 3 OR age == 42",
+            "NOT (boss.age != 3 AND age == 1)", "NOT (age BETWEEN {nil, 40})", "NOT (age BETWEEN {43, boss.age})",
+            "age IN {nil, 42}", "NOT (boss.age IN {})", "boss.age == nil OR boss.age != 3", "age BETWEEN {40, 42}",
+            "SUBQUERY(cars, $c, $c.price != 50).@count == 1", "SUBQUERY(cars, $c, NOT ($c.price == 50)).@count == 1",
+            "TERNARY(boss.age != 3, 1, 2) == 2", "NOT (boss.name IN {'a'}) OR boss.name == nil",
+        ])
+    func chosen(text: String) throws {
+        #expect(try Garage().chooses(text), "\(text)")
+    }
 }

@@ -58,7 +58,7 @@ extension LinkPlanning {
     }
 
     /// Every mapping that sets the naming side must read the same many-to-many, and both ends keep their keys. Mappings
-    /// that set the other end must read the same links, and all of them: whichever is set later would win.
+    /// that set the other end must read the same links, and all of them: the result has the links of both.
     private func findCopied(_ table: JoinTable) -> Set<Int>? {
         let own = setters(of: table.relationship, of: table.owner)
         let read = own.compactMap { plainReading($0) }

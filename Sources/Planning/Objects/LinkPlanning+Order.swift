@@ -3,7 +3,7 @@ import CausewayExpressions
 import CausewayMapping
 import CausewayModel
 
-/// Core Data sets relationships mapping by mapping, and the later setting wins, also over the other end's. Which
+/// Core Data sets to-ones and adds to to-manys mapping by mapping; of two that link the same row, the later wins. Which
 /// settings of stage 2 can be left out, and which keys may come with their rows although others set the other end.
 extension LinkPlanning {
     /// A property mapping that sets a relationship.
@@ -108,8 +108,8 @@ extension LinkPlanning {
         }
     }
 
-    /// Whether setting a to-many changes what its members' own mappings make of the links. `isLate` says that others
-    /// have set members before, which this one may set back.
+    /// Whether adding to a to-many changes what its members' own mappings make of the links. `isLate` says that others
+    /// have added members before, which this one may take over.
     private func acts(_ setter: Setter, after isLate: Bool) -> Bool {
         let index = setter.mapping
         let mapping = planner.entities[index].mapping.mapping
@@ -126,12 +126,8 @@ extension LinkPlanning {
             }
             // Its rows are set anew.
             if own != nil, member > index, planner.hasNoPolicy, planner.followsSource(index) { continue }
-            guard !members.contains(member) else { return true }
-            // Rows that link here already would be taken out, since the to-many doesn't have them.
-            guard let own, member <= index else { continue }
-            guard member < index, let owners = possibleTargets(own, leadingTo: self.owner(of: setter)),
-                !owners.contains(index)
-            else { return true }
+            // Other rows that link here stay: members are added.
+            if members.contains(member) { return true }
         }
         return false
     }

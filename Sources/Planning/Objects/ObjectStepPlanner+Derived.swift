@@ -20,7 +20,8 @@ extension ObjectStepPlanner {
             for attribute in owner.attributes where attribute.derivation != nil {
                 guard let handle = destination.schema.handle(of: attribute.name),
                     case .attribute(let column, _)? = destination.place(of: handle, entity: number),
-                    !isComputed(attribute, of: owner), !result.contains(where: { $0.column == column })
+                    attribute.isUncomputed(in: destination.layout, declaredBy: owner.name),
+                    !result.contains(where: { $0.column == column })
                 else { continue }
                 let readings = reads(attribute, into: number, mapping)
                 if let from = origin(of: attribute, in: entity, columns),
@@ -41,20 +42,12 @@ extension ObjectStepPlanner {
                         """
                         \(entity).\(attribute.name) is derived, and its values follow neither from those of \
                         \(mapping.sourceEntity ?? "the source") nor from a statement: “\(mapping.name)” leaves them \
-                        NULL until Core Data writes the row again.
+                        NULL \(attribute.unsavedText)
                         """)
                 }
             }
         }
         return result
-    }
-
-    /// Whether a statement makes the values after the rows.
-    private func isComputed(_ attribute: Attribute, of owner: Entity) -> Bool {
-        guard let value = destination.layout.derivedValue(of: attribute.name, declaredBy: owner.name) else {
-            return false
-        }
-        return value.source != .now
     }
 
     /// The column of the source attribute that has the same derivation and type.
