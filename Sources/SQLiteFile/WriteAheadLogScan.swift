@@ -17,6 +17,9 @@ package struct WriteAheadLogScan {
     /// Bytes of a frame, its page included.
     package let frameLength: Int
 
+    /// The size of its pages according to a header with the right checksum; nil where it can't be trusted.
+    package let statedPageSize: Int?
+
     /// Commits that recovery reads.
     package private(set) var readableCommits = 0
 
@@ -69,6 +72,7 @@ package struct WriteAheadLogScan {
         isUnbroken =
             header.count >= Self.headerLength && word(0) & ~1 == Self.magic && hasSize
             && checksum == Checksum(first: word(24), second: word(28))
+        statedPageSize = isUnbroken ? size : nil
         frameLength = Self.frameHeaderLength + (hasSize ? size : pageSize)
         salts = isUnbroken ? UInt64(word(16)) << 32 | UInt64(word(20)) : nil
         self.checksum = checksum

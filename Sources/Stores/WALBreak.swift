@@ -54,9 +54,16 @@ public struct WALBreak: Hashable, Codable, Sendable {
 
     /// One sentence, which begins with the file.
     package func sentence(_ path: String) -> String {
-        """
-        \(path): commits that can be read: \(readableCommits); frames after them that can't, since a checksum fails: \
-        \(unreadableFrames); after a power loss this is normal, otherwise it is damage; the file doesn't tell which
-        """
+        if readableCommits == 0 {
+            return """
+                \(path): none of its commits can be read, of \(unreadableFrames) frames: it doesn't belong to this \
+                store, or its beginning is damaged; the store by itself is read. After a power loss this may be normal
+                """
+        }
+        return """
+            \(path): commits that can be read: \(readableCommits); frames after them that can't, since a checksum \
+            fails: \(unreadableFrames); after a power loss this is normal, otherwise it is damage; the file doesn't tell \
+            which
+            """
     }
 }

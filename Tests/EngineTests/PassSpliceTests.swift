@@ -101,7 +101,9 @@ struct PassSpliceTests {
 
     @Test("a pass that needs more than splicing has no programs")
     func others() throws {
-        for recipe: CellRecipe in [.prefixed(2), .first(.carry(2), position: 3), .literalIfPresent(2, .null)] {
+        for recipe: CellRecipe in [
+            .prefixed(2, attribute: "v"), .first(.carry(2), position: 3), .literalIfPresent(2, .null),
+        ] {
             let pass = try RowFixture.pass([.carry(0), recipe])
             #expect(try PassSplice(pass, from: Self.cells, to: [.null, .cell(1)], of: 4) == nil)
         }
