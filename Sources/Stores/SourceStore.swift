@@ -265,9 +265,10 @@ package final class SourceStore: @unchecked Sendable {
             }
             guard let first = findings.space.first else { return nil }
             let more = findings.space.count - 1
+            let least = findings.space.count < StructureCheck.namedFindings ? "" : "at least "
             return """
                 \(location.path): rows and indexes are sound, but not the space that holds none: \(first)\
-                \(more > 0 ? ", and \(more) more" : ""); the new store is made without it
+                \(more > 0 ? ", and \(least)\(more) more" : ""); the new store is made without it
                 """
         }
     }

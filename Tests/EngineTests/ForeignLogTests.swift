@@ -70,10 +70,23 @@ struct ForeignLogTests {
         try Self.expectRefused(scenario, "the store is damaged with it")
     }
 
-    @Test("of which nothing can be read: the store by itself is migrated", arguments: [16, 32 + 100])
-    func unreadable(_ offset: Int) throws {
+    /// Bytes that change: the header's salts and checksum, its page size, the salts of all frames, the first page.
+    enum Beginning: CaseIterable {
+        case header, pageSize, salts, page
+    }
+
+    @Test("of which nothing can be read: the store by itself is migrated", arguments: Beginning.allCases)
+    func unreadable(_ beginning: Beginning) throws {
         let scenario = try Self.scenario("one")
-        try scenario.change(scenario.wal) { $0[offset] ^= 1 }
+        try scenario.change(scenario.wal) { bytes in
+            switch beginning {
+            case .header: bytes[16] ^= 1
+            case .pageSize: bytes[10] ^= 0x30
+            case .salts:
+                for frame in stride(from: 32, to: bytes.count, by: Scenario.frameLength) { bytes[frame + 8] ^= 1 }
+            case .page: bytes[32 + 100] ^= 1
+            }
+        }
         let outcome = try Migration(scenario.request(to: "V2")).run()
         #expect(outcome.warnings.contains { $0.contains("it doesn't belong to this store, or its beginning") })
         #expect(outcome.walBreak?.readableCommits == 0 && outcome.walBreak?.copy != nil)

@@ -35,7 +35,7 @@ struct LinkEntityTests {
     }
 
     @Test(
-        "stops the run before a byte is written, and the rows are named", arguments: Change.allCases,
+        "stops plan and run, and all rows are named", arguments: Change.allCases,
         [EngineChoice.pages, .statements])
     func refused(_ change: Change, engine: EngineChoice) throws {
         let scenario = try Self.scenario(change)
@@ -44,12 +44,12 @@ struct LinkEntityTests {
         for error in [
             try failure { _ = try Migration(request).plan() }, try failure { _ = try Migration(request).run() },
         ] {
-            #expect(error.kind == .sourceData && error.state == .untouched)
+            #expect(error.kind == .sourceData)
             #expect(
                 error.details.contains("Thing.pet: the entity of the link isn't a number in 2 rows (p2, p5)"),
                 "\(error)")
         }
-        if engine == .statements { #expect(try snapshot(scenario.folder) == before) }
+        #expect(try snapshot(scenario.folder) == before)
     }
 
     @Test("is quarantined with its row", arguments: Change.allCases)

@@ -79,7 +79,7 @@ struct StepRun {
             if !Mutant.isOn(.swapBeforeVerification) { try run.verify(&result, isTold: isSourceTold) }
         } catch {
             var error = error
-            if try isOfCopiedSpace(error) { error.isMisfit = true }
+            if let warning = try copiedSpace(error) { (error.isMisfit, error.message) = (true, warning) }
             // Steps that don't run together have stores that can say more.
             if error.isMisfit, !self.before.isEmpty { throw error }
             // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
@@ -97,19 +97,19 @@ struct StepRun {
         return result
     }
 
-    /// Whether a store that is made anew may lack what is wrong with this one: space of the source that holds no rows,
-    /// and that the store has copied.
-    private func isOfCopiedSpace(_ error: EngineError) throws(EngineError) -> Bool {
+    /// What is wrong with space of the source that holds no rows, if the store has copied it: one that is made anew
+    /// doesn't have it.
+    private func copiedSpace(_ error: EngineError) throws(EngineError) -> String? {
         guard isFirst, before.isEmpty, step.methods.beginning == .copy,
             error.kind == .verification || error.kind == .sourceData || error.isDamage, !error.isMisfit
-        else { return false }
+        else { return nil }
         do throws(EngineError) {
             return try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
-                try source.checkIntegrity() != nil
+                try source.checkIntegrity()
             }
         } catch {
             guard error.kind == .sourceData else { throw error }
-            return false
+            return nil
         }
     }
 
