@@ -11,7 +11,8 @@ import Testing
 struct ForeignLogTests {
     private static func scenario(_ text: String) throws -> Scenario {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
-        try scenario.leaveWAL(["INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZTEXT) VALUES (9, 1, 1, '\(text)')"])
+        try scenario.leaveWAL(
+            [9, 10].map { "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZTEXT) VALUES (\($0), 1, 1, '\(text)')" })
         return scenario
     }
 
