@@ -99,7 +99,7 @@ struct SpaceFindingTests {
             ("Tree 2 page 3 right child: Bad ptr map entry key=9 expected=(5,3) got=(5,77)", .space),
             ("Pointer map page 2 is referenced", .space), ("Page 2: pointer map referenced", .space),
             ("max rootpage (5) disagrees with header (3)", .space),
-            ("Fragmentation of 9 bytes reported as 4 on page 3", .space),
+            ("Fragmentation of 9 bytes reported as 4 on page 3", .rows),
             ("row 3 missing from index ZI", .index), ("wrong # of entries in index ZI", .index),
             ("non-unique entry in index ZI", .index), ("row 3 values differ from index ZI", .index),
             ("rowid not at end-of-record for row 3 of index ZI", .index),

@@ -88,7 +88,8 @@ package enum StructureCheck {
 
     /// SQLite's sentences (btree.c, pragma.c of 3.7 to 3.50) that aren't about rows; those of newer versions differ in
     /// where they name the page. All other sentences are about rows: about the pages of a tree, where SQLite often
-    /// doesn't say of which one, and about the values in a table.
+    /// doesn't say of which one, and about the values in a table. So are bytes of a page that nothing accounts for
+    /// ("Fragmentation of …"): a row may have been there.
     private static let concerns: [(concern: Concern, sentence: String)] = [
         // No tree, and no list of free pages, has the page. What SQLite gives to nobody it never reads.
         (.space, " is never used"), (.space, ": never used"),
@@ -98,8 +99,6 @@ package enum StructureCheck {
         (.space, "ptr map entry"), (.space, "ptrmap key"), (.space, "Pointer map page"),
         (.space, "pointer map referenced"),
         (.space, "max rootpage"),
-        // Bytes of a page between its cells.
-        (.space, "Fragmentation of "),
         (.index, "missing from index "), (.index, "entries in index "), (.index, "entry in index "),
         (.index, "values differ from index "), (.index, " of index "), (.index, "imprecise floating-point"),
     ]
