@@ -10,7 +10,13 @@ struct InspectionText {
         var lines = identity + [""] + entities + properties
         if !inspection.joinTables.isEmpty { lines += [""] + joinTables }
         lines += ["", "Features"] + features + ["", "Size"] + sizes + objects
-        if let found = inspection.walBreak {
+        if let found = inspection.walBreak, found.readableCommits == 0 {
+            let frames = Figures.count(found.unreadableFrames, "frame", "frames")
+            lines += [
+                "", "The -wal: none of its commits can be read (\(frames)): it doesn't belong to this store, or its",
+                "beginning is damaged; the store by itself is read. After a power loss this may be normal",
+            ]
+        } else if let found = inspection.walBreak {
             lines += [
                 "",
                 "The -wal: \(Figures.count(found.readableCommits, "commit", "commits")) can be read, and "

@@ -70,8 +70,15 @@ package struct StoreExamination {
         progress(ExaminationProgress("the database's structure", nil))
         try attempt("the database's structure", &report) { report throws in
             let comparesIndexes = try comparesIndexes(&report)
-            for line in try StructureCheck.findings(store.connection, withIndexes: comparesIndexes) {
-                report.findings.append(StoreFinding(.structure, "SQLite: \(line)"))
+            let found = try StructureCheck.sorted(
+                store.connection, withIndexes: comparesIndexes, tables: store.schema.tables.values.map(\.name).sorted())
+            report.findings += found.damage.map { StoreFinding(.structure, "SQLite: \($0)") }
+            report.findings += found.space.map { StoreFinding(.space, "SQLite: \($0)") }
+            if !found.damage.isEmpty, store.isSoundWithoutLog {
+                report.findings.append(
+                    StoreFinding(
+                        .structure,
+                        "\(store.location.wal): doesn't belong to this store: without it the store by itself is sound"))
             }
             report.comparedIndexes = comparesIndexes
         }

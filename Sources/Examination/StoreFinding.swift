@@ -73,6 +73,8 @@ public struct StoreFinding: Hashable, Codable, Sendable {
 
         /// SQLite finds pages, rows or indexes damaged.
         public static let structure = Kind(rawValue: "structure")
+        /// SQLite finds pages that nobody uses, or the lists of such pages are wrong: all rows are there.
+        public static let space = Kind(rawValue: "space")
         /// A table or column doesn't fit the model.
         public static let schema = Kind(rawValue: "schema")
         /// Z_METADATA contradicts itself.

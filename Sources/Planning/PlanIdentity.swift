@@ -113,8 +113,8 @@ extension CellRecipe {
             "number \(cell) \(numbers.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" })"
         case .literalIfPresent(let cell, let literal): "literal \(literal) if \(cell)"
         case .first(let recipe, let position): "first of \(position): \(recipe.identity)"
-        case .inlined(let cell): "inlined \(cell)"
-        case .prefixed(let cell): "prefixed \(cell)"
+        case .inlined(let cell, _): "inlined \(cell)"
+        case .prefixed(let cell, _): "prefixed \(cell)"
         // Follows from the models, whose hashes are parts of their own.
         case .historyBitmap(let cell, _): "bitmap \(cell)"
         }

@@ -105,9 +105,10 @@ package enum CellRecipe: Sendable {
     /// The recipe's cell where `position` holds `firstPosition`, else NULL.
     indirect case first(CellRecipe, position: Int)
     /// An external-storage value loses its prefix byte; a reference is replaced by its file's content.
-    case inlined(Int)
+    /// `attribute` is the source's, for messages.
+    case inlined(Int, attribute: String)
     /// A plain binary value gets the prefix byte of inline storage.
-    case prefixed(Int)
+    case prefixed(Int, attribute: String)
     /// A history bitmap rearranged for the destination; NULL where its bits can't be known.
     case historyBitmap(Int, HistoryColumnsMap)
 }

@@ -22,7 +22,7 @@ extension TransferPlanner {
             let isExternal = target?.allowsExternalBinaryDataStorage ?? false
             if old?.allowsExternalBinaryDataStorage ?? false != isExternal {
                 guard replacement == nil else { throw .twoChangesAtOnce(entity: context.entity, attribute: path) }
-                return isExternal ? .prefixed(index) : .inlined(index)
+                return isExternal ? .prefixed(index, attribute: from) : .inlined(index, attribute: from)
             }
             let ifNull = try replacement.map { (constant: Constant) throws(PlanError) in
                 try literal(constant, path, target, context)

@@ -123,7 +123,7 @@ extension CellRecipe {
     fileprivate var carriedCell: Int? {
         switch self {
         case .carry(let cell), .carryOr(let cell, _), .converted(let cell, _, _), .key(let cell, _, _),
-            .entityNumber(let cell, _), .inlined(let cell), .prefixed(let cell), .historyBitmap(let cell, _):
+            .entityNumber(let cell, _), .inlined(let cell, _), .prefixed(let cell, _), .historyBitmap(let cell, _):
             cell
         case .first(let recipe, _): recipe.carriedCell
         case .literal, .literalIfPresent: nil

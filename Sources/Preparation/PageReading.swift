@@ -77,7 +77,8 @@ struct PageReading {
     /// - Returns: false also where the pages can't be read.
     private func isWorthCopying(keeping kept: Set<String>) -> Bool {
         // In older formats SQLite ignores DESC, and a copy keeps the format.
-        guard let pages = try? store.pageFile(), pages.layout.header.schemaFormat >= 4 else { return false }
+        guard let pages = try? store.pageFile(), pages.layout.header.schemaFormat >= 4, store.canBeContinued
+        else { return false }
         var (stay, all) = (0, 0)
         for object in store.schema.objects where object.rootPage > 0 {
             // What is damaged is found, and named, when it is read.

@@ -17,6 +17,9 @@ package struct WriteAheadLogScan {
     /// Bytes of a frame, its page included.
     package let frameLength: Int
 
+    /// The size of its pages according to a header with the right checksum; nil where it can't be trusted.
+    package let statedPageSize: Int?
+
     /// Commits that recovery reads.
     package private(set) var readableCommits = 0
 
@@ -36,6 +39,8 @@ package struct WriteAheadLogScan {
     /// The frame at which recovery ends, and whether one of the generation from there on ends a commit.
     private var breakFrame = 0
     private var endsCommitBeyond = false
+    /// Whether a frame of another generation ends a commit.
+    private var endsOtherCommit = false
 
     /// The frames of the newest pages that commits have brought, counted from 1; none where nobody asks.
     package private(set) var newest = FrameNumbers()
@@ -69,7 +74,8 @@ package struct WriteAheadLogScan {
         isUnbroken =
             header.count >= Self.headerLength && word(0) & ~1 == Self.magic && hasSize
             && checksum == Checksum(first: word(24), second: word(28))
-        frameLength = Self.frameHeaderLength + (hasSize ? size : pageSize)
+        statedPageSize = isUnbroken ? size : nil
+        frameLength = Self.frameHeaderLength + (isUnbroken ? size : pageSize)
         salts = isUnbroken ? UInt64(word(16)) << 32 | UInt64(word(20)) : nil
         self.checksum = checksum
     }
@@ -85,6 +91,10 @@ package struct WriteAheadLogScan {
         let count = unreadableFrames
         return lastCommit + 1..<lastCommit + 1 + count
     }
+
+    /// Frames where none is of the header's generation, but one ends a commit: the header was written just before a
+    /// power loss, and these frames were in the database; or header and frames don't belong together.
+    package var otherFrames: Int { lastOfGeneration == 0 && endsOtherCommit ? frames : 0 }
 
     /// Takes the next frame: `frameLength` bytes.
     package mutating func add(_ frame: UnsafeRawBufferPointer) {
@@ -113,7 +123,10 @@ package struct WriteAheadLogScan {
             isUnbroken = false
             breakFrame = frames
         }
-        guard own == salts else { return }
+        guard own == salts else {
+            if endsCommit { endsOtherCommit = true }
+            return
+        }
         lastOfGeneration = frames
         if endsCommit { endsCommitBeyond = true }
     }

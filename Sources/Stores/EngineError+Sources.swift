@@ -32,6 +32,7 @@ extension EngineError {
             self.init(
                 .sourceData, "\(what): the store is damaged: \(error.message)",
                 remedy: "restore a backup, or save what can be read with causeway export --salvage")
+            isOfPages = true
         case .tooBig:
             self.init(
                 .sourceData, "\(what): a value is larger than SQLite takes (1 GiB)",

@@ -16,6 +16,8 @@ package struct EngineError: Error, Sendable, CustomStringConvertible {
     package var isFailedSync = false
     /// SQLite found the new store damaged while it wrote: by the disk, by memory, or because its pages are copies.
     package var isDamage = false
+    /// SQLite found pages of the store that is read damaged.
+    package var isOfPages = false
     /// Rows of the source don't fit the copy of it that the plan begins with: the new store must be made anew.
     package var isMisfit = false
 

@@ -62,7 +62,7 @@ extension SourceStore {
         } catch {
             // A file that changes while it is read may look damaged in any way.
             if !error.isInterrupt { try store.requireUnchanged() }
-            throw error
+            throw error.isOfPages && store.hasNewerPages ? ForeignLog.explained(error, location) : error
         }
         try store.requireUnchanged()
         return answer

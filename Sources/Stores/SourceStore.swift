@@ -55,11 +55,30 @@ package final class SourceStore: @unchecked Sendable {
     ) throws(EngineError) -> SourceStore {
         let file = try StoreFile(checking: location)
         // Before SQLite opens it: a writer may restart the log.
+        try ForeignLog.refuseOtherPages(location, pageSize: file.header.pageSize)
         let walBreak = try file.walBreak(location)
         let mode = try file.readingMode(location)
-        return try SourceStore(
+        let uuid = ForeignLog.uuidWithoutLog(location)
+        let store = try SourceStore(
             location, file: file, walBreak: walBreak, isUnlocked: mode == .immutable,
             connection: try file.readingConnection(location, mode), guardian: nil, shouldStop: shouldStop)
+        do throws(EngineError) {
+            try ForeignLog.refuseOtherStore(location, without: uuid, with: store.metadata.uuid)
+            return store
+        } catch {
+            store.release()
+            throw error
+        }
+    }
+
+    /// Opens a store as its file alone has it, without what is in its -wal, and without locks.
+    static func withoutLog(_ location: StoreLocation) throws(EngineError) -> SourceStore {
+        let file = try StoreFile(checking: location)
+        let connection = try EngineError.reading(location.path) {
+            try Connection(path: location.path, mode: .immutable, hardening: .untrusted)
+        }
+        return try SourceStore(
+            location, file: file, isUnlocked: true, ignoresLog: true, connection: connection, guardian: nil)
     }
 
     /// Between two looks whether a statement should stop.
@@ -98,6 +117,8 @@ package final class SourceStore: @unchecked Sendable {
         _ location: StoreLocation, wasWAL: Bool? = nil, hasWork: Bool = false
     ) throws(EngineError) -> SourceStore {
         let file = try StoreFile(checking: location)
+        // SQLite would fold it in.
+        try ForeignLog.refuseOtherPages(location, pageSize: file.header.pageSize)
         let isWAL = file.header.isWAL || wasWAL == true
         let guardian = try Guardian(location, restoringWAL: isWAL, hasWork: hasWork)
         let connection = try EngineError.reading(location.path) {
@@ -118,7 +139,8 @@ package final class SourceStore: @unchecked Sendable {
 
     private init(
         _ location: StoreLocation, file: StoreFile, isWAL: Bool? = nil, walBreak: WALBreak? = nil,
-        isUnlocked: Bool = false, connection: consuming Connection, guardian: consuming Guardian?,
+        isUnlocked: Bool = false, ignoresLog: Bool = false, connection: consuming Connection,
+        guardian: consuming Guardian?,
         shouldStop: (() -> Bool)? = nil
     ) throws(EngineError) {
         self.location = location
@@ -127,7 +149,7 @@ package final class SourceStore: @unchecked Sendable {
         identity = file.status
         self.isUnlocked = isUnlocked
         self.walBreak = walBreak
-        walBefore = try Self.walStatus(location)
+        walBefore = ignoresLog ? nil : try Self.walStatus(location)
         var connection = connection
         do {
             // From the first statement on: nothing that this connection runs may write, attach or set.
@@ -152,7 +174,8 @@ package final class SourceStore: @unchecked Sendable {
             // Virtual tables and table-valued functions are left out: they run code.
             try connection.setAuthorization(.readOnlyTables(Set(schema.tables.keys)))
         } catch {
-            throw Self.failure(error, location)
+            let failure = Self.failure(error, location)
+            throw !ignoresLog && Self.isOfContent(error) ? ForeignLog.explained(failure, location) : failure
         }
         self.connection = connection
         self.guardian = guardian
@@ -167,6 +190,16 @@ package final class SourceStore: @unchecked Sendable {
             failure.remedy = "check the disk, then run again"
         }
         return failure
+    }
+
+    /// Whether an error is about what the pages hold.
+    private static func isOfContent(_ error: any Error) -> Bool {
+        switch error {
+        case let error as SQLiteError: error.isDamage
+        case let error as StoreFormatError:
+            [.unusableMetadata, .notACoreDataStore].contains(error.code) || error.cause?.isDamage == true
+        default: false
+        }
     }
 
     /// Steps of SQLite's virtual machine between two checks of the budget: about a tenth of a second.
@@ -214,20 +247,40 @@ package final class SourceStore: @unchecked Sendable {
     ///   - tables: in lower case, whose pages others check, with those of their indexes, and with the free pages. If
     ///     there are any, nothing is said about pages that nobody uses.
     ///   - cancellation: checked before each table.
+    /// - Returns: a warning about space that holds no rows.
     /// - Throws: `.sourceData` with what SQLite finds.
+    @discardableResult
     package func checkIntegrity(
         except tables: Set<String> = [], _ cancellation: Cancellation = Cancellation()
-    ) throws(EngineError) {
-        if !tables.isEmpty, StructureCheck.knowsTables, try areSound(except: tables, cancellation) { return }
+    ) throws(EngineError) -> String? {
+        if !tables.isEmpty, StructureCheck.knowsTables, try areSound(except: tables, cancellation) { return nil }
         try cancellation.check()
-        try EngineError.at(location.path) {
-            let findings = try StructureCheck.findings(connection, withIndexes: false)
-            guard findings.isEmpty else {
-                throw EngineError(
-                    .sourceData, "\(location.path): the store is damaged", details: findings,
+        return try EngineError.at(location.path) {
+            let findings = try StructureCheck.sorted(connection, withIndexes: false, tables: tableNames)
+            guard findings.damage.isEmpty else {
+                let error = EngineError(
+                    .sourceData, "\(location.path): the store is damaged", details: findings.damage + findings.space,
                     remedy: "restore a backup, or save what can be read with causeway export --salvage")
+                throw hasNewerPages ? ForeignLog.explained(error, location) : error
             }
+            guard let first = findings.space.first else { return nil }
+            let more = findings.space.count - 1
+            let least = findings.space.count < StructureCheck.namedFindings ? "" : "at least "
+            return """
+                \(location.path): rows and indexes are sound, but not the space that holds none: \(first)\
+                \(more > 0 ? ", and \(least)\(more) more" : ""); the new store is made without it
+                """
         }
+    }
+
+    private var tableNames: [String] { schema.tables.values.map(\.name).sorted() }
+
+    /// Whether SQLite can go on writing into a copy of the file: the list of free pages and the largest root page are
+    /// right. Reads that list and the schema.
+    package var canBeContinued: Bool {
+        hasRightLargestRoot
+            && (!StructureCheck.knowsTables
+                || StructureCheck.isSound(connection, withIndexes: false, "sqlite_schema"))
     }
 
     private func areSound(except tables: Set<String>, _ cancellation: Cancellation) throws(EngineError) -> Bool {
@@ -242,9 +295,10 @@ package final class SourceStore: @unchecked Sendable {
 
     /// Has SQLite check everything where the header says another largest root page than the schema has.
     ///
+    /// - Returns: a warning about space that holds no rows.
     /// - Throws: `.sourceData` with what SQLite finds.
-    package func checkLargestRoot(_ cancellation: Cancellation) throws(EngineError) {
-        if !hasRightLargestRoot { try checkIntegrity(except: [], cancellation) }
+    package func checkLargestRoot(_ cancellation: Cancellation) throws(EngineError) -> String? {
+        hasRightLargestRoot ? nil : try checkIntegrity(except: [], cancellation)
     }
 
     /// SQLite compares this number of the header with the schema only where it checks the whole database, and says that

@@ -48,15 +48,23 @@ public struct WALBreak: Hashable, Codable, Sendable {
 
     private init?(scanning path: String, pageSize: Int) throws(FileError) {
         let scan = try WriteAheadLogScan(of: OpenFile(path, mode: .read), pageSize: pageSize)
-        guard scan.unreadableFrames > 0 else { return nil }
-        (readableCommits, unreadableFrames) = (scan.readableCommits, scan.unreadableFrames)
+        let frames = max(scan.unreadableFrames, scan.otherFrames)
+        guard frames > 0 else { return nil }
+        (readableCommits, unreadableFrames) = (scan.readableCommits, frames)
     }
 
     /// One sentence, which begins with the file.
     package func sentence(_ path: String) -> String {
-        """
-        \(path): commits that can be read: \(readableCommits); frames after them that can't, since a checksum fails: \
-        \(unreadableFrames); after a power loss this is normal, otherwise it is damage; the file doesn't tell which
-        """
+        if readableCommits == 0 {
+            return """
+                \(path): none of its commits can be read (frames: \(unreadableFrames)): it doesn't belong to this \
+                store, or its beginning is damaged; the store by itself is read. After a power loss this may be normal
+                """
+        }
+        return """
+            \(path): commits that can be read: \(readableCommits); frames after them that can't, since a checksum \
+            fails: \(unreadableFrames); after a power loss this is normal, otherwise it is damage; the file doesn't tell \
+            which
+            """
     }
 }

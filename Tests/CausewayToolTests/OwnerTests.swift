@@ -184,10 +184,12 @@ struct OwnerTests {
         #expect((verification.output + verification.errors).contains(says), "\(verification.output)")
         let output = ["--output", folder.path("Orchard/New.sqlite")]
         let run = try migrate(output, as: OtherUser.number)
-        #expect(run.status == 65, "\(run.errors)")
+        // Where there are no files, an output lacks none.
+        #expect(run.status == (mode == nil ? 0 : 65), "\(run.errors)")
         #expect(run.errors.contains(says) && run.errors.contains("x-coredata://"), "\(run.errors)")
         let quarantine = ["--bad-rows", "quarantine", "--rejects", folder.path("Orchard/rejects")]
-        let other = try migrate(output + quarantine, as: OtherUser.number)
+        let another = ["--output", folder.path("Orchard/Another.sqlite")]
+        let other = try migrate(another + quarantine, as: OtherUser.number)
         #expect(other.status == 0, "\(other.errors)")
     }
 

@@ -274,7 +274,7 @@ struct KeptTableTests {
         try Self.expectDone(scenario)
     }
 
-    @Test("a pointer map that names wrong parents ends the run, and the store stays as it was", arguments: [1, 2])
+    @Test("a pointer map that names wrong parents isn't copied: the step starts over", arguments: [1, 2])
     func wrongPointerMap(autoVacuum: Int) throws {
         let scenario = try Self.fullAutoVacuum()
         try Self.write("PRAGMA auto_vacuum = \(autoVacuum); VACUUM", to: scenario.store)
@@ -292,9 +292,9 @@ struct KeptTableTests {
         #expect(number(parent, 4) == root)
         bytes[parent + 3] ^= 1
         try bytes.write(to: URL(filePath: scenario.store))
-        let error = try failure { _ = try Migration(scenario.request(to: "V2", engine: .pages)).run() }
-        #expect(error.kind == .sourceData, "\(error)")
-        #expect(try Self.bytes(scenario.store) == bytes)
+        let run = try scenario.rerun(scenario.request(to: "V2", engine: .pages))
+        #expect(run.warnings.contains { $0.contains("starts over") }, "\(run.warnings)")
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
     }
 
     @Test("a damaged record of a table that stays ends the run", arguments: [VerificationLevel.quick, .full])
@@ -372,7 +372,7 @@ struct KeptTableTests {
 
     @Test(
         "a link's entity number that isn't one of its target's ends, as where rows are read",
-        arguments: ["Z3_KIND = 7", "Z3_KIND = 99", "Z3_KIND = -1", "Z3_KIND = 'x'"])
+        arguments: ["Z3_KIND = 7", "Z3_KIND = 99", "Z3_KIND = -1"])
     func unchangedMisfit(odd: String) throws {
         let rows = Self.rows + "UPDATE ZNOTE SET \(odd) WHERE Z_PK = 1500;"
         let scenario = try Scenario(Self.versions[0], Self.late, rows: rows)

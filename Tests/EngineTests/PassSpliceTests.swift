@@ -22,7 +22,8 @@ struct PassSpliceTests {
             .null, .integer(7), .integer(8), .real(3), .real(0.5), .text("text"),
             .blob(Array(repeating: 9, count: 900)),
         ]
-        return [.null, .integer(row % 9 == 0 ? 300 : 1), values[row % 7], values[row / 7 % 7]]
+        // The third column has entity numbers.
+        return [.null, .integer(row % 9 == 0 ? 300 : 1), values[row % 3], values[row / 3 % 7]]
     }
 
     private struct Made {
@@ -90,6 +91,7 @@ struct PassSpliceTests {
             [.null, .integer(3), .null, .null], [.null, .null, .null, .null], [.null, .text("1"), .null, .null],
             [.null],
             [.null, .integer(1), .null, .null, .null],
+            [.null, .integer(1), .text("7"), .null], [.null, .integer(1), .real(7.5), .null],
         ] {
             let rows = try RowFixture.batch(Array(Self.rows.prefix(20)) + [row])
             let errors = [true, false].map { splices in
@@ -101,7 +103,9 @@ struct PassSpliceTests {
 
     @Test("a pass that needs more than splicing has no programs")
     func others() throws {
-        for recipe: CellRecipe in [.prefixed(2), .first(.carry(2), position: 3), .literalIfPresent(2, .null)] {
+        for recipe: CellRecipe in [
+            .prefixed(2, attribute: "v"), .first(.carry(2), position: 3), .literalIfPresent(2, .null),
+        ] {
             let pass = try RowFixture.pass([.carry(0), recipe])
             #expect(try PassSplice(pass, from: Self.cells, to: [.null, .cell(1)], of: 4) == nil)
         }

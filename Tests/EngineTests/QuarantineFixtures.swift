@@ -20,7 +20,7 @@ final class BadOffice {
         let text = model(
             entity(
                 "Person", attribute("name", optional: isFirst),
-                attribute("photo", "Binary", extra: isFirst ? external : ""),
+                attribute("photo", "Binary", optional: false, extra: isFirst ? external : ""),
                 isFirst ? attribute("old", "Integer 32") : attribute("nick"),
                 toOne("boss", "Firm", inverse: "staff"), toOne("badge", "Badge", inverse: "owner"),
                 toMany("tags", "Tag", inverse: "people")),

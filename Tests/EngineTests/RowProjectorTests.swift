@@ -69,9 +69,15 @@ struct RowProjectorTests {
         Case(name: "a key to an entity that stays", recipe: .key(2, entity: 1, dropped: [4, 5])) { $0 },
         Case(name: "a key to a dropped entity", recipe: .key(2, entity: 1, dropped: [4, 5]), entity: "4") { _ in .null
         },
-        Case(name: "a key to who knows what", recipe: .key(2, entity: 1, dropped: [4]), entity: "'4'") { $0 },
+        Case(name: "a key to who knows what", recipe: .key(2, entity: 1, dropped: [4]), entity: "'4'") { _ in nil },
+        Case(name: "a key to no known entity", recipe: .key(2, entity: 1, dropped: [4]), entity: "NULL") { $0 },
         Case(name: "an entity's number", recipe: .entityNumber(2, numbers: [1: 12, -300: 2])) {
-            $0 == .integer(1) ? .integer(12) : $0 == .integer(-300) ? .integer(2) : .null
+            switch $0 {
+            case .integer(1): .integer(12)
+            case .integer(-300): .integer(2)
+            case .integer, .null: .null
+            case .real, .text, .blob: nil
+            }
         },
         Case(name: "a literal beside a value", recipe: .literalIfPresent(2, .integer(3))) {
             $0 == .null ? .null : .integer(3)
@@ -83,7 +89,7 @@ struct RowProjectorTests {
             name: "a first row's key to a dropped entity",
             recipe: .first(.key(2, entity: 1, dropped: [4]), position: 3), entity: "4", position: "2048"
         ) { _ in .null },
-        Case(name: "external storage begins", recipe: .prefixed(2)) {
+        Case(name: "external storage begins", recipe: .prefixed(2, attribute: "v")) {
             switch $0 {
             case .null: .null
             case .text(let text): .blob([1] + Array(text.utf8))
@@ -91,7 +97,7 @@ struct RowProjectorTests {
             case .integer, .real: nil
             }
         },
-        Case(name: "external storage ends", recipe: .inlined(2)) {
+        Case(name: "external storage ends", recipe: .inlined(2, attribute: "v")) {
             switch $0 {
             case .null: .null
             case .blob([1, 255]): .blob([255])
@@ -179,7 +185,7 @@ struct RowProjectorTests {
         ),
         (.staying(key: 2, entity: 3, ended: [6], BadRow(code: .migration, property: "v", reason: "ends")), [2]),
         (.converts(cell: 2, NumericConversion(from: .integer32, to: .boolean), attribute: "v", place: "V1"), [4]),
-        (.reference(cell: 2, attribute: "v"), []),
+        (.reference(cell: 2, attribute: "v"), []), (.entityNumber(cell: 2, relationship: "v"), []),
     ]
 
     @Test("screening leaves out the rows that don't fulfil a demand, and only those", arguments: demands.indices)
@@ -202,9 +208,29 @@ struct RowProjectorTests {
         let (output, projector, digest) = try Self.project(pass, rows, screening: screening)
         #expect(output.count == 2 && digest.rows(.destination) == 2)
         let taken = projector.takeQuarantined()
-        #expect(taken.kept == 1 && taken.count == 0)
+        #expect(taken.count == 0)
         let line = String(decoding: taken.lines, as: UTF8.self)
         #expect(line.hasPrefix("{\"uri\":\"x-coredata://UUID/Old/p1\"") && line.contains("\"kept\":true"))
+    }
+
+    @Test("an optional value without its file becomes NULL, and is written to the rejects file; its row is kept")
+    func setAside() throws {
+        let pass = try RowFixture.pass(Self.recipes(.inlined(2, attribute: "photo")), number: 1)
+        let name = Data("0E1D2C3B-4A59-4687-8796-A5B4C3D2E1F0".utf8).map { String(format: "%02x", $0) }.joined()
+        let rows = ["1, 1, x'02\(name)00', NULL", "2, 1, x'0107', NULL", "3, 1, 5, NULL"]
+        var screening = Self.screening(pass)
+        screening.optional = [1: [2]]
+        let (output, projector, digest) = try Self.project(pass, rows, screening: screening)
+        #expect(try RowFixture.cells(output, columns: 4).map { $0[1] } == [.null, .blob([7]), .null])
+        #expect(digest.rows(.destination) == 3)
+        let taken = projector.takeQuarantined()
+        #expect(taken.count == 0)
+        let lines = String(decoding: taken.lines, as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 2)
+        for line in lines {
+            #expect(line.contains("\"property\":\"photo\"") && line.contains("\"kept\":true"), "\(line)")
+            #expect(line.contains("the value is set aside, the row is kept"), "\(line)")
+        }
     }
 
     @Test("a row's Z_ENT decides what is done with it")

@@ -80,6 +80,13 @@ struct SpliceTests {
             try SpliceProgram([.carried(1)], exceptions: [.null(1), .integer(0, among: [1])]))
         #expect(try Self.isSpliced([3, 8, 9], careful))
         for record: [UInt8] in [[3, 8, 0], [2, 8], [3, 9, 9]] { #expect(try !Self.isSpliced(record, careful)) }
+        let numeric = try #require(try SpliceProgram([.carried(1)], exceptions: [.otherThanInteger(1)]))
+        for record: [UInt8] in [[3, 8, 0], [2, 8], [3, 8, 9], [3, 8, 1, 5]] {
+            #expect(try Self.isSpliced(record, numeric), "\(record)")
+        }
+        for record: [UInt8] in [[3, 8, 13], [3, 8, 15, 65], [3, 8, 12]] {
+            #expect(try !Self.isSpliced(record, numeric), "\(record)")
+        }
     }
 
     @Test("integers to renumber that are negative or large have no program")

@@ -130,11 +130,13 @@ package struct Migration {
         var result = SourceCheck()
         if let step = prepared.steps.first {
             result.structure = step.structureToCheck(of: store)
-            try cancellation.interrupting(store.connection.interruptHandle) { [result] () throws(EngineError) in
+            let notice = try cancellation.interrupting(store.connection.interruptHandle) {
+                [result] () throws(EngineError) in
                 try result.structure.check(store, cancellation)
             }
+            if let notice { result.notices.append(notice) }
         }
-        result.notices = try sound(store, result.structure) { () throws(EngineError) in
+        result.notices += try sound(store, result.structure) { () throws(EngineError) in
             try notices(prepared, store, isRun: true)
         }
         for notice in result.notices { events(.warning(notice)) }
@@ -167,7 +169,7 @@ package struct Migration {
         } catch {
             if error.kind == .sourceData, structure != .whole {
                 try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
-                    try store.checkIntegrity(except: [], cancellation)
+                    _ = try store.checkIntegrity(except: [], cancellation)
                 }
             }
             throw error
@@ -186,6 +188,7 @@ package struct Migration {
         preflight.badRows = request.badRows
         preflight.stopsAtViolations = request.violations == .stop
         preflight.external = ExternalValues(directory: store.location.externalData)
+        preflight.copiesFiles = request.output != nil
         preflight.endsLinks = request.endsLinks
         preflight.mayDetour = request.code.stages == nil
         if isRun {

@@ -29,8 +29,10 @@ enum SourceStructure: Hashable, Sendable {
 
     /// Has SQLite check it.
     ///
+    /// - Returns: a warning about space that holds no rows.
     /// - Throws: what is damaged.
-    func check(_ source: SourceStore, _ cancellation: Cancellation) throws(EngineError) {
+    @discardableResult
+    func check(_ source: SourceStore, _ cancellation: Cancellation) throws(EngineError) -> String? {
         switch self {
         case .none: try source.checkLargestRoot(cancellation)
         case .all(let tables): try source.checkIntegrity(except: tables, cancellation)

@@ -21,6 +21,7 @@ struct StepCheck {
         preflight.told = run.told
         preflight.countsLinks = !run.isFirst && run.origin.objects?.carriesLinks != true
         preflight.external = run.isFirst ? run.external : nil
+        preflight.copiesFiles = run.copiesFiles
         preflight.fates = ReferenceFates(steps: run.before + [run.step] + run.following)
         preflight.endsLinks = run.endsLinks
         return preflight

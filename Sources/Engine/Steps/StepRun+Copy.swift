@@ -72,7 +72,7 @@ extension StepRun {
     private func isSourceSound() throws(EngineError) -> Bool {
         do throws(EngineError) {
             try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
-                try source.checkIntegrity()
+                _ = try source.checkIntegrity()
             }
             return true
         } catch {

@@ -80,7 +80,8 @@ extension StepRun {
                 remedy: "name one with --rejects, or stop at a bad row with --bad-rows fail")
         }
         // Later steps carry the references that the first has checked.
-        let fates = place.index == 0 ? ReferenceFates(steps: [step] + following) : nil
-        return try RowScreening(pass, of: step, storeUUID: source.metadata.uuid, fates: fates)
+        return try RowScreening(
+            pass, of: step, storeUUID: source.metadata.uuid, fates: ReferenceFates(steps: [step] + following),
+            checksReferences: place.index == 0)
     }
 }

@@ -23,6 +23,8 @@ struct StepRun {
     let metadata: [String: MetadataValue]
     let options: EngineOptions
     let external: ExternalValues
+    /// Whether the new store gets copies of their files; else they stay where they are.
+    let copiesFiles: Bool
     /// The handlers of a stage.
     let handlers: [StageHandler]
     let code: MigrationCode
@@ -76,6 +78,8 @@ struct StepRun {
             try condemning { () throws(EngineError) in try settleFile() }
             if !Mutant.isOn(.swapBeforeVerification) { try run.verify(&result, isTold: isSourceTold) }
         } catch {
+            var error = error
+            if let warning = try copiedSpace(error) { (error.isMisfit, error.message) = (true, warning) }
             // Steps that don't run together have stores that can say more.
             if error.isMisfit, !self.before.isEmpty { throw error }
             // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
@@ -91,6 +95,22 @@ struct StepRun {
             return try next.run(&progress, isSourceTold: isSourceTold, startsOver: starts + 1)
         }
         return result
+    }
+
+    /// What is wrong with space of the source that holds no rows, if the store has copied it: one that is made anew
+    /// doesn't have it.
+    private func copiedSpace(_ error: EngineError) throws(EngineError) -> String? {
+        guard isFirst, before.isEmpty, step.methods.beginning == .copy,
+            error.kind == .verification || error.kind == .sourceData || error.isDamage, !error.isMisfit
+        else { return nil }
+        do throws(EngineError) {
+            return try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
+                try source.checkIntegrity()
+            }
+        } catch {
+            guard error.kind == .sourceData else { throw error }
+            return nil
+        }
     }
 
     /// The same step, with nothing of the source's pages kept, and no rows of mappings in pages.
@@ -243,7 +263,7 @@ struct StepRun {
             // A run with other methods has begun, or the plan's were no good: nobody has looked at what statements
             // read.
             try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
-                try asked.check(source, cancellation)
+                _ = try asked.check(source, cancellation)
             }
         }
         var preflight = StepCheck(self).preflight

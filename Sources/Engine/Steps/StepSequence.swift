@@ -115,7 +115,7 @@ struct StepSequence {
             // Pages that were copied are damaged as the source's are.
             if error.isDamage, place.index == 0, prepared.steps[0].methods.beginning == .copy {
                 try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
-                    try store.checkIntegrity()
+                    _ = try store.checkIntegrity()
                 }
             }
             throw error
@@ -210,7 +210,8 @@ struct StepSequence {
             plannedRows: first == 0 ? prepared.rows : [], following: Array(prepared.steps[(index + 1)...]),
             source: source, place: place,
             frameworkVersion: prepared.frameworkVersion, metadata: prepared.metadata, options: options,
-            external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
+            external: ExternalValues(directory: external.externalData), copiesFiles: request.output != nil,
+            handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
             checked: checked,
             badRows: request.badRows, endsLinks: request.endsLinks,

@@ -31,7 +31,7 @@ extension Preflight {
         let columns = Set(watched.map(\.column)).sorted()
         let byNumber = Dictionary(grouping: watched, by: \.number)
         // A value that is inlined must have one of the two forms; a carried one may have any.
-        let inlined = Set(watched.filter { $0.fate == .inlined }.map(\.column))
+        let inlined = Set(watched.filter { $0.fate.isInlined }.map(\.column))
         var (cells, conditions): ([String], [String]) = ([], [])
         for column in columns {
             let name = try SQLIdentifier(column)
@@ -69,7 +69,7 @@ extension Preflight {
         _ value: [UInt8], _ fate: ReferenceFates.Fate, _ external: ExternalValues
     ) throws(EngineError) -> ExternalValues.Trouble? {
         if value.first == ExternalValues.referencePrefix { return try external.trouble(with: value) }
-        return fate == .inlined && value.first != ExternalValues.inlinePrefix ? .malformed : nil
+        return fate.isInlined && value.first != ExternalValues.inlinePrefix ? .malformed : nil
     }
 
     private func report(_ found: Troubled, _ external: ExternalValues, _ findings: inout Findings) {
@@ -79,10 +79,17 @@ extension Preflight {
             \(watched.entity).\(watched.attribute) \(found.trouble.complaint(in: external.directory)) in \
             \(rows.counted) (\(uris.joined(separator: ", "))\(rows.count > uris.count ? ", …" : ""))
             """
-        if badRows == .quarantine, steps[0].objects == nil, watched.fate != .read {
-            let outcome = watched.fate == .carried ? "kept as they are" : "left out"
-            findings.notices.append("\(text): \(outcome) and written to the rejects file")
-        } else {
+        let isListed = badRows == .quarantine && steps[0].objects == nil
+        let listed = "; written to the rejects file"
+        switch watched.fate {
+        case .carried where isListed || !loses(found.trouble):
+            // The new store lacks nothing that the source has.
+            findings.notices.append("\(text): kept as they are\(isListed ? listed : "")\(policyNote)")
+        case .inlined where isListed:
+            findings.notices.append("\(text): NULL in the new version\(listed)")
+        case .needed where isListed:
+            findings.notices.append("\(text): left out\(listed)")
+        default:
             findings.refuse(
                 text,
                 remedy: """
@@ -91,4 +98,20 @@ extension Preflight {
                     """)
         }
     }
+
+    /// Whether the new store gets no copy of a file that is there.
+    private func loses(_ trouble: ExternalValues.Trouble) -> Bool {
+        copiesFiles && (trouble == .notAFile || trouble == .unreadable)
+    }
+
+    /// What a policy reads isn't known.
+    private var policyNote: String {
+        let hasPolicies = steps.contains { $0.objects?.policies.isEmpty == false }
+        return hasPolicies ? "; a policy that reads such a value stops the run" : ""
+    }
+}
+
+extension ReferenceFates.Fate {
+    /// Whether a step puts the file's content in the reference's place.
+    fileprivate var isInlined: Bool { self == .inlined || self == .needed }
 }

@@ -51,7 +51,10 @@ extension Preflight {
                 let found = keys[column.target]?.number(of: key) ?? 0
                 if !column.numbers.contains(Int64(found)) {
                     dangling[place].add(column.isOfJoinTable ? key : statement.int64(at: 1))
-                } else if column.entityColumn != nil, statement.int64(at: cell + 1) != Int64(found) {
+                } else if column.entityColumn != nil, [.integer, .null].contains(statement.type(at: cell + 1)),
+                    statement.int64(at: cell + 1) != Int64(found)
+                {
+                    // What is neither is a bad value.
                     misfits[place].add(statement.int64(at: 1))
                 }
             }

@@ -24,7 +24,7 @@ extension Preflight {
     private static let quarantine = "leave these rows out with --bad-rows quarantine --rejects FILE"
 
     func rows(_ breaches: [Breach]) throws -> Findings {
-        let questions = step.source.tables.flatMap(identityQuestions) + breaches.map(question)
+        let questions = step.source.tables.flatMap(identityQuestions) + (try linkQuestions()) + breaches.map(question)
         var census = RowCensus()
         let places = questions.map { question in
             let place = census.add(question.condition, in: question.table)
@@ -92,6 +92,27 @@ extension Preflight {
                 findings.notices.append(text + (isRead ? "; to be quarantined" : "; they are dropped with the table"))
             } else {
                 findings.refuse(text, remedy: (canQuarantine ? Self.quarantine + ", or " : "") + Self.repair)
+            }
+        }
+    }
+
+    /// Where pages are read, the first such row ends the run, and the whole check names all of them. Mapping models
+    /// would take it for a link without one.
+    private func linkQuestions() throws -> [Question] {
+        try LinkEntity.all(in: step).filter { step.objects != nil || !numberedByPages.contains($0.table) }.map { link in
+            let number = "t.\(try SQLIdentifier(link.column))"
+            let numbers = link.numbers.map(String.init).joined(separator: ", ")
+            let (canQuarantine, quarantines) = (step.objects == nil, quarantines(step))
+            return Question(
+                table: link.table, condition: "t.Z_ENT IN (\(numbers)) AND typeof(\(number)) NOT IN ('integer', 'null')"
+            ) { rows, _, findings in
+                let text = "\(link.entity).\(link.relationship): \(LinkEntity.complaint) in \(rows.described)"
+                if quarantines {
+                    findings.leftOut.add(step: 0, entity: link.entity, least: rows.count, most: rows.count)
+                    findings.notices.append(text + "; to be quarantined")
+                } else {
+                    findings.refuse(text, remedy: (canQuarantine ? Self.quarantine + ", or " : "") + Self.repair)
+                }
             }
         }
     }

@@ -33,6 +33,8 @@ package struct Preflight {
     package var numberedByPages: Set<String> = []
     /// Where the store's external files are; nil for a staging store, whose references are the original's.
     package var external: ExternalValues?
+    /// Whether the new store gets copies of these files (`--output`).
+    package var copiesFiles = false
     /// What happens to references to them; nil if `steps` says it.
     package var fates: ReferenceFates?
     /// Links whose relationship leads elsewhere now may end.

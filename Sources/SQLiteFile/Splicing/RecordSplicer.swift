@@ -12,9 +12,12 @@ package final class RecordSplicer {
     }
 
     private struct Refusal {
+        enum Kind {
+            case null, otherThanInteger
+            case among(Set<Int>)
+        }
         let column: Int
-        /// nil: of NULL.
-        let among: Set<Int>?
+        let kind: Kind
     }
 
     @unsafe private struct Program {
@@ -91,8 +94,9 @@ package final class RecordSplicer {
     @unsafe private static func program(_ program: SpliceProgram) -> Program {
         let refusals = program.exceptions.map { exception in
             switch exception {
-            case .null(let column): Refusal(column: column, among: nil)
-            case .integer(let column, let among): Refusal(column: column, among: among)
+            case .null(let column): Refusal(column: column, kind: .null)
+            case .integer(let column, let among): Refusal(column: column, kind: .among(among))
+            case .otherThanInteger(let column): Refusal(column: column, kind: .otherThanInteger)
             }
         }
         let (reals, wholeReals) = (
@@ -201,8 +205,13 @@ package final class RecordSplicer {
 
     @unsafe @inline(never) private func isRefused(_ marks: RecordMarks, _ program: Program) -> Bool {
         unsafe program.refusals.contains { refusal in
-            guard let among = refusal.among else { return unsafe marks.isNull(refusal.column) }
-            return unsafe marks.integer(refusal.column).map { among.contains(Int($0)) } ?? false
+            switch refusal.kind {
+            case .null: return unsafe marks.isNull(refusal.column)
+            case .otherThanInteger:
+                return unsafe !marks.isNull(refusal.column) && marks.integer(refusal.column) == nil
+            case .among(let among):
+                return unsafe marks.integer(refusal.column).map { among.contains(Int($0)) } ?? false
+            }
         }
     }
 

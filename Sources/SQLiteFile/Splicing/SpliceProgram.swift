@@ -22,6 +22,8 @@ package struct SpliceProgram: Sendable {
         case null(Int)
         /// The column, which hasn't REAL affinity, holds one of these integers.
         case integer(Int, among: Set<Int>)
+        /// The column, which hasn't REAL affinity, holds neither an integer nor NULL.
+        case otherThanInteger(Int)
     }
 
     enum Step {

@@ -39,6 +39,76 @@ package enum StructureCheck {
         return real
     }
 
+    /// What SQLite finds wrong with a whole database.
+    package struct Findings {
+        /// Rows or indexes may be lost, or wrong.
+        package var damage: [String] = []
+        /// No row and no index entry is concerned: a copy of all rows is whole.
+        package var space: [String] = []
+    }
+
+    /// Reads every page; a second time, table by table, where findings about space may hide others.
+    ///
+    /// - Parameters:
+    ///   - database: what is read.
+    ///   - withIndexes: also compares every index with its table's rows.
+    ///   - tables: names of all its tables.
+    /// - Returns: the findings, by what they are about.
+    /// - Throws: as the check of one table.
+    package static func sorted(
+        _ database: borrowing Connection, withIndexes: Bool, tables: [String]
+    ) throws(SQLiteError) -> Findings {
+        let findings = try Self.findings(database, withIndexes: withIndexes)
+        var result = Findings()
+        for finding in findings {
+            if concern(of: finding) == .space { result.space.append(finding) } else { result.damage.append(finding) }
+        }
+        let tellsOfLoss = result.space.contains { $0.contains("ptr map entry") } && findings.contains(where: isUnused)
+        // The pointer map may be right, and tell that a tree has lost the page that nobody uses now.
+        if tellsOfLoss { return Findings(damage: findings) }
+        guard result.damage.isEmpty, findings.count >= namedFindings else { return result }
+        // SQLite stopped there, and looks at the content of rows last.
+        guard knowsTables else { return Findings(damage: findings) }
+        for table in tables + ["sqlite_schema"] {
+            let found = try Self.findings(database, withIndexes: withIndexes, of: table)
+            result.damage += found.filter { concern(of: $0) != .space }
+        }
+        return result
+    }
+
+    /// What a finding is about.
+    package enum Concern: Hashable, Sendable {
+        /// The rows of a table, or its pages: rows may be lost or wrong.
+        case rows
+        /// The entries of an index: its table's rows are whole.
+        case index
+        /// Space that holds nothing, and the lists of it: every row and every index is whole.
+        case space
+    }
+
+    /// SQLite's sentences (btree.c, pragma.c of 3.7 to 3.50) that aren't about rows; those of newer versions differ in
+    /// where they name the page. All other sentences are about rows: about the pages of a tree, where SQLite often
+    /// doesn't say of which one, and about the values in a table. So are bytes of a page that nothing accounts for
+    /// ("Fragmentation of …"): a row may have been there.
+    private static let concerns: [(concern: Concern, sentence: String)] = [
+        // No tree, and no list of free pages, has the page. What SQLite gives to nobody it never reads.
+        (.space, " is never used"), (.space, ": never used"),
+        // The list of free pages and their number in the header. A page that is also in a tree is reported there.
+        (.space, "Main freelist: "), (.space, "Freelist: "),
+        // The pointer map, by which SQLite moves pages to make a file shorter. Rows are read without it.
+        (.space, "ptr map entry"), (.space, "ptrmap key"), (.space, "Pointer map page"),
+        (.space, "pointer map referenced"),
+        (.space, "max rootpage"),
+        (.index, "missing from index "), (.index, "entries in index "), (.index, "entry in index "),
+        (.index, "values differ from index "), (.index, " of index "), (.index, "imprecise floating-point"),
+    ]
+
+    private static func isUnused(_ finding: String) -> Bool { finding.hasSuffix("never used") }
+
+    package static func concern(of finding: String) -> Concern {
+        concerns.first { finding.contains($0.sentence) }?.concern ?? .rows
+    }
+
     /// Whether SQLite can check a single table (https://www.sqlite.org/releaselog/3_33_0.html).
     package static var knowsTables: Bool { SQLiteLibrary.versionNumber >= 3_033_000 }
 
@@ -87,7 +157,9 @@ package enum StructureCheck {
             "PRAGMA \(withIndexes ? "integrity_check" : "quick_check")(\(range ?? String(namedFindings)))")
         var findings: [String] = []
         while findings.count < namedFindings, try statement.step() {
-            findings.append(try statement.string(at: 0) ?? "")
+            // What SQLite finds in b-trees is one text of several lines, with a title.
+            findings += (try statement.string(at: 0) ?? "").split(separator: "\n").map(String.init)
+                .filter { !$0.hasPrefix("*** in database ") }
         }
         return findings
     }

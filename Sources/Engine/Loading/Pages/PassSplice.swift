@@ -102,10 +102,13 @@ private struct SpliceCompiler {
         case .key(let cell, let entity, let dropped):
             if !dropped.isEmpty {
                 guard let column = column(entity) else { return nil }
-                exceptions.append(.integer(column, among: dropped))
+                exceptions += [.integer(column, among: dropped), .otherThanInteger(column)]
             }
             return carried(cell, form)
-        case .entityNumber(let cell, let numbers): return column(cell).map { .renumbered($0, numbers) }
+        case .entityNumber(let cell, let numbers):
+            guard let column = column(cell) else { return nil }
+            exceptions.append(.otherThanInteger(column))
+            return .renumbered(column, numbers)
         case .converted, .literalIfPresent, .first, .inlined, .prefixed, .historyBitmap: return nil
         }
     }

@@ -10,8 +10,6 @@ struct QuarantinedRows: Sendable {
     var lines: [UInt8] = []
     var keys: [Int: [Int64]] = [:]
     var count = 0
-    /// Lines of values without their files, whose rows aren't quarantined.
-    var kept = 0
 
     mutating func add(key: Int64, number: Int?) {
         keys[number ?? Self.stranger, default: []].append(key)

@@ -17,8 +17,8 @@ enum RowOperation {
     case literalIfPresent(Int, literal: Int)
     /// An operation of the stock where the cell `position` holds `CellRecipe.firstPosition`, else NULL.
     case first(operation: Int, position: Int)
-    case inlined(Int)
-    case prefixed(Int)
+    case inlined(Int, attribute: Int)
+    case prefixed(Int, attribute: Int)
     case historyBitmap(Int, map: Int)
 }
 
@@ -30,6 +30,8 @@ struct RecipeStock {
     var numbers: [[Int: Int]] = []
     var maps: [HistoryColumnsMap] = []
     var operations: [RowOperation] = []
+    /// Names of attributes, for messages.
+    var attributes: [String] = []
 }
 
 /// Turns the recipes of a pass into operations.
@@ -79,8 +81,10 @@ struct RecipeCompiler {
         case .literalIfPresent(let cell, let literal): return .literalIfPresent(cell, literal: try add([literal]))
         case .first(let recipe, let position):
             return .first(operation: stock.operations.place(for: try operation(recipe)), position: position)
-        case .inlined(let cell): return .inlined(cell)
-        case .prefixed(let cell): return .prefixed(cell)
+        case .inlined(let cell, let attribute):
+            return .inlined(cell, attribute: stock.attributes.place(for: attribute))
+        case .prefixed(let cell, let attribute):
+            return .prefixed(cell, attribute: stock.attributes.place(for: attribute))
         case .historyBitmap(let cell, let map): return .historyBitmap(cell, map: stock.maps.place(for: map))
         }
     }

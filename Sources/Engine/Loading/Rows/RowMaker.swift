@@ -1,6 +1,7 @@
 import CausewayMapping
 import CausewayModel
 import CausewayPlanning
+import CausewayPreparation
 import CausewaySQLite
 import CausewaySQLiteFile
 import CausewayStoreFormat
@@ -15,6 +16,8 @@ final class RowMaker {
     private let writer: RecordWriter
     /// Values made for the current row; the writer refers to them until its record is finished.
     private var made: [EncodedCells] = []
+    /// Values of the current row that can't be read, and are NULL in the new row.
+    private(set) var setAside: [BadRow] = []
 
     init(_ pass: RowPass, row: RowView, stock: RecipeStock, external: ExternalValues) {
         self.pass = pass
@@ -26,28 +29,33 @@ final class RowMaker {
 
     /// Makes the row and puts it at the end of `output`.
     ///
+    /// - Parameters:
+    ///   - program: of the row's projection.
+    ///   - optional: cells with external values that become NULL if they can't be read.
+    ///   - output: gets the row.
     /// - Throws: `BadRow` for a bad row, else `EngineError` or `RecordError`; the output is unchanged then.
-    func make(_ program: [RowOperation], into output: RowBatch) throws {
+    func make(_ program: [RowOperation], optional: [Int] = [], into output: RowBatch) throws {
         writer.begin()
         made.removeAll(keepingCapacity: true)
-        for operation in program { try run(operation) }
+        if !setAside.isEmpty { setAside = [] }
+        for operation in program { try run(operation, optional) }
         try writer.finish(into: output, rowid: row.rowid)
     }
 
-    private func run(_ operation: RowOperation) throws {
+    private func run(_ operation: RowOperation, _ optional: [Int]) throws {
         switch operation {
         case .carry(let range): writer.append(cells: range, of: row)
         case .literals(let place): writer.append(stock.literals[place])
         case .carryOr(let cell, let literal): carry(cell, literal: literal)
         case .converted(let cell, let conversion, let literal): convert(cell, stock.conversions[conversion], literal)
         case .key(let cell, let entity, let dropped):
-            if let number = row.integer(at: entity), stock.dropped[dropped].contains(Int(number)) {
+            if let number = try entityNumber(at: entity), stock.dropped[dropped].contains(number) {
                 writer.appendNull()
             } else {
                 writer.append(cell: cell, of: row)
             }
         case .entityNumber(let cell, let numbers):
-            if let number = row.integer(at: cell), let mapped = stock.numbers[numbers][Int(number)] {
+            if let number = try entityNumber(at: cell), let mapped = stock.numbers[numbers][number] {
                 writer.append(Int64(mapped))
             } else {
                 writer.appendNull()
@@ -56,14 +64,29 @@ final class RowMaker {
             if row.isNull(at: cell) { writer.appendNull() } else { writer.append(stock.literals[literal]) }
         case .first(let operation, let position):
             if row.integer(at: position) == CellRecipe.firstPosition {
-                try run(stock.operations[operation])
+                try run(stock.operations[operation], optional)
             } else {
                 writer.appendNull()
             }
-        case .inlined(let cell): try make(from: cell) { try content(of: $0, at: cell) }
-        case .prefixed(let cell): try make(from: cell) { [ExternalValues.inlinePrefix] + $0 }
-        case .historyBitmap(let cell, let map): try make(from: cell) { stock.maps[map]($0) }
+        case .inlined(let cell, let attribute):
+            do {
+                try make(from: cell, stock.attributes[attribute]) { try content(of: $0, stock.attributes[attribute]) }
+            } catch let bad as BadRow where optional.contains(cell) {
+                setAside.append(bad)
+                writer.appendNull()
+            }
+        case .prefixed(let cell, let attribute):
+            try make(from: cell, stock.attributes[attribute]) { [ExternalValues.inlinePrefix] + $0 }
+        case .historyBitmap(let cell, let map): try make(from: cell, column(at: cell)) { stock.maps[map]($0) }
         }
+    }
+
+    /// The Z_ENT of a link's target; nil for NULL.
+    private func entityNumber(at cell: Int) throws(BadRow) -> Int? {
+        if let number = row.integer(at: cell) { return Int(number) }
+        if row.isNull(at: cell) { return nil }
+        let column = column(at: cell)
+        throw BadRow(code: .migration, property: column, reason: "\(column): \(LinkEntity.complaint)")
     }
 
     /// `literal` is its place; nil: NULL stays NULL.
@@ -84,31 +107,31 @@ final class RowMaker {
     }
 
     /// A blob made from a binary cell; NULL from NULL, and where `change` gives nil.
-    private func make(from cell: Int, _ change: ([UInt8]) throws -> [UInt8]?) throws {
-        guard let value = try binary(at: cell), let changed = try change(value) else { return writer.appendNull() }
+    private func make(from cell: Int, _ property: String, _ change: ([UInt8]) throws -> [UInt8]?) throws {
+        guard let value = try binary(at: cell, property), let changed = try change(value) else {
+            return writer.appendNull()
+        }
         let cells = try EncodedCells([.blob(changed)])
         made.append(cells)
         writer.append(cells)
     }
 
     /// The bytes of a binary cell; nil for NULL.
-    private func binary(at cell: Int) throws(BadRow) -> [UInt8]? {
+    private func binary(at cell: Int, _ property: String) throws(BadRow) -> [UInt8]? {
         let type = row.serialType(at: cell)
         if type.isNull { return nil }
         guard type.isBlob || type.isText else {
-            let column = column(at: cell)
-            throw BadRow(code: .migration, property: column, reason: "\(column): a binary attribute holds a number")
+            throw BadRow(code: .migration, property: property, reason: "\(property): a binary attribute holds a number")
         }
         return unsafe Array(row.unsafeBytes(at: cell))
     }
 
-    private func content(of value: [UInt8], at cell: Int) throws -> [UInt8] {
-        let column = column(at: cell)
+    private func content(of value: [UInt8], _ attribute: String) throws -> [UInt8] {
         do throws(EngineError) {
-            return try external.content(of: value, title: column)
+            return try external.content(of: value, title: attribute)
         } catch {
             guard error.kind == .sourceData else { throw error }
-            var bad = BadRow(code: .migration, property: column, reason: error.message)
+            var bad = BadRow(code: .migration, property: attribute, reason: error.message)
             if !error.remedy.isEmpty { bad.remedy = error.remedy }
             throw bad
         }

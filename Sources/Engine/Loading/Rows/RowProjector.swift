@@ -28,6 +28,8 @@ final class RowProjector {
     private let screening: RowScreening?
     /// For each program, the demands on its rows.
     private let demands: [[RowScreening.Demand]]
+    /// For each program, the cells whose external value may become NULL.
+    private let optional: [[Int]]
     private let lines = LineBuffer()
 
     private let meter: DigestMeter
@@ -78,6 +80,7 @@ final class RowProjector {
             demands.append(screening?.demands[number] ?? [])
         }
         self.demands = demands
+        optional = numbers.map { screening?.optional[$0] ?? [] }
         self.fates = fates
         self.programs = programs
         maker = RowMaker(pass, row: row, stock: compiler.stock, external: external)
@@ -103,8 +106,9 @@ final class RowProjector {
             let fate = try fate()
             if fate >= 0 {
                 try check(demands[fate])
-                try maker.make(programs[fate], into: output)
+                try maker.make(programs[fate], optional: optional[fate], into: output)
                 try noteReferences(demands[fate], rowid: rowid)
+                for bad in maker.setAside { try note(bad, "the value is set aside, the row is kept", rowid: rowid) }
                 try digest(output, group: fate)
             } else if fate == Fate.dropped {
                 dropped += 1
@@ -203,6 +207,10 @@ final class RowProjector {
                 if let number = row.integer(at: entity), ended.contains(Int(clamping: number)) { throw bad }
             case .first(let place, let bad):
                 if let number = row.integer(at: place), number != CellRecipe.firstPosition { throw bad }
+            case .entityNumber(let cell, let relationship):
+                guard row.integer(at: cell) == nil, !row.isNull(at: cell) else { continue }
+                throw BadRow(
+                    code: .migration, property: relationship, reason: "\(relationship): \(LinkEntity.complaint)")
             case .converts(let cell, let conversion, let attribute, let place):
                 guard let number = row.number(at: cell), case .misfit(let misfit) = conversion.fit(of: number)
                 else { continue }
@@ -212,19 +220,25 @@ final class RowProjector {
         }
     }
 
+    /// Writes a line for a value of the current row, which is kept.
+    private func note(_ bad: BadRow, _ outcome: String, rowid: Int64) throws(EngineError) {
+        guard let screening else { return }
+        let bad = BadRow(code: bad.code, property: bad.property, reason: "\(bad.reason); \(outcome)")
+        try QuarantineLine(screening, into: lines).write(row, key: rowid, number: number, bad, isKept: true)
+    }
+
     /// Writes a line for each value whose file is missing; the current row is kept as it is.
     private func noteReferences(_ demands: [RowScreening.Demand], rowid: Int64) throws(EngineError) {
-        guard let screening else { return }
         for case .reference(let cell, let attribute) in demands where !row.isNull(at: cell) {
             let bytes = unsafe row.unsafeBytes(at: cell)
-            guard row.serialType(at: cell).isBlob, unsafe bytes.first == ExternalValues.referencePrefix,
+            let type = row.serialType(at: cell)
+            guard type.isBlob || type.isText, unsafe bytes.first == ExternalValues.referencePrefix,
                 let trouble = try unsafe external.trouble(with: Array(bytes.prefix(ExternalValues.referenceLength + 1)))
             else { continue }
             let bad = BadRow(
                 code: .migration, property: attribute,
-                reason: "\(attribute) \(trouble.complaint(in: external.directory)); the row is kept as it is")
-            try QuarantineLine(screening, into: lines).write(row, key: rowid, number: number, bad, isKept: true)
-            quarantined.kept += 1
+                reason: "\(attribute) \(trouble.complaint(in: external.directory))")
+            try note(bad, "the row is kept as it is", rowid: rowid)
         }
     }
 }

@@ -19,6 +19,8 @@ struct RowScreening: Sendable {
         case staying(key: Int, entity: Int?, ended: Set<Int>, BadRow)
         /// The row must be the first of those with a link to the same row; the cell holds its place.
         case first(place: Int, BadRow)
+        /// The cell with the Z_ENT of a link's target must hold an integer or NULL.
+        case entityNumber(cell: Int, relationship: String)
         /// The last type of the conversion must hold the cell's number; `place` says where.
         case converts(cell: Int, NumericConversion, attribute: String, place: String)
         /// A reference to an external file must lead to one. A row without its file is kept, with a line in the rejects
@@ -38,6 +40,8 @@ struct RowScreening: Sendable {
     /// Entities of the source by the discriminator's value; empty if rows aren't objects.
     let entities: [Int: String]
     let storeUUID: String
+    /// Cells whose external value becomes NULL in the new row if it can't be read, by the discriminator's value.
+    var optional: [Int: [Int]] = [:]
 }
 
 extension RowScreening {
@@ -47,14 +51,18 @@ extension RowScreening {
     ///   - pass: the plan's.
     ///   - step: the step that it belongs to.
     ///   - storeUUID: the store's, for URIs.
-    ///   - fates: what happens to references to external files; nil if they were checked before.
+    ///   - fates: what happens to references to external files.
+    ///   - checksReferences: whether references that are carried are looked up; false if an earlier step did.
     /// - Throws: `.plan` if the source has a name that SQL can't express.
-    init?(_ pass: RowPass, of step: StepPlan, storeUUID: String, fates: ReferenceFates? = nil) throws(EngineError) {
+    init?(
+        _ pass: RowPass, of step: StepPlan, storeUUID: String, fates: ReferenceFates, checksReferences: Bool
+    ) throws(EngineError) {
         guard pass.key != nil else { return nil }
         var pass = pass
         var names: [String] = []
         var entities: [Int: String] = [:]
         var demands: [Int: [Demand]] = [:]
+        var optional: [Int: [Int]] = [:]
         do {
             if pass.kind == .entity {
                 for column in step.source.tables.first(where: { $0.name == pass.sourceTable })?.columns ?? [] {
@@ -63,10 +71,21 @@ extension RowScreening {
                 }
                 for (name, number) in step.sourceNumbers { entities[number] = name }
                 demands = try Self.demands(step, &pass)
-                for watched in fates?.watched(pass.sourceTable) ?? [] where watched.fate == .carried {
-                    guard pass.projections[watched.number] != nil else { continue }
+                for link in try LinkEntity.all(in: step) where link.table == pass.sourceTable {
+                    let cell = pass.shape.index(of: .column(try SQLIdentifier(link.column)))
+                    for number in link.numbers where pass.projections[number] != nil {
+                        demands[number, default: []].append(
+                            .entityNumber(cell: cell, relationship: link.relationship))
+                    }
+                }
+                for watched in fates.watched(pass.sourceTable) where pass.projections[watched.number] != nil {
                     let cell = pass.shape.index(of: .column(try SQLIdentifier(watched.column)))
-                    demands[watched.number, default: []].append(.reference(cell: cell, attribute: watched.attribute))
+                    if watched.fate == .carried, checksReferences {
+                        demands[watched.number, default: []].append(
+                            .reference(cell: cell, attribute: watched.attribute))
+                    } else if watched.fate == .inlined {
+                        optional[watched.number, default: []].append(cell)
+                    }
                 }
             }
         } catch {
@@ -84,7 +103,7 @@ extension RowScreening {
                 $0.kind == .entity && $0.discriminator != nil && $0.sourceTable == pass.sourceTable
             }?.destinationTable == pass.destinationTable,
             columns: names.compactMap { name in places[name].map { (name, $0) } }, entities: entities,
-            storeUUID: storeUUID)
+            storeUUID: storeUUID, optional: optional)
     }
 
     /// The steps' demands on the rows that the pass moves, earlier steps first: a line's reason is the same as if they
