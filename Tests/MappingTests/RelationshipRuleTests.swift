@@ -80,9 +80,11 @@ struct RelationshipRuleTests {
             let mapping = try inferred(from, to)
             var books = own("Author", "books", changes: true)
             books.narrowings = isFar.map { [LinkNarrowing(isFar: $0, isByPlace: false)] } ?? []
+            books.countsFarColumn = from == oneToOne ? true : nil
             #expect(mapping.links("books", of: "Author") == books)
             var author = own("Book", "author", changes: true)
             author.narrowings = books.narrowings.map(\.turned)
+            author.countsFarColumn = from == oneToOne ? false : nil
             author.keepsFirst = to == oneToOne
             #expect(mapping.links("author", of: "Book") == author)
         }
