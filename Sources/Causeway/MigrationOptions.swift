@@ -1,7 +1,7 @@
 public import CausewayPreparation
 
 /// How a migration runs. What changes the rows that result: `target`, `next`, `mappingModels`, `infersDespiteMismatch`,
-/// `onViolation`, `badRows`, `endsLinks`, `origins`, `cloudKit`, `frameworkVersion`, `schemaTemplate` and `joinTables`; `metadata`
+/// `onViolation`, `badRows`, `endsLinks`, `origins`, `dropsOtherModels`, `cloudKit`, `frameworkVersion`, `schemaTemplate` and `joinTables`; `metadata`
 /// changes what the new store says of itself; the rest is about speed, memory, safety and additional files.
 ///
 /// A run resumes the work of an earlier one only if these are the same, and `output`, `rejects`, `keyMap` and
@@ -32,6 +32,9 @@ public struct MigrationOptions: Hashable, Sendable {
     /// `Entity.property` of the version, values the element's name in the version before, or an empty name for an element
     /// that is new. Of two relationships that become each other's inverse, the one that continues itself keeps its links.
     public var origins: [String: String] = [:]
+    /// Drops the rows of entities that no given model has, where the rest of the store is a given version's: it looks like
+    /// that version merged with a model that wasn't given. Without it such a store is refused.
+    public var dropsOtherModels = false
     /// What is done with a store that CloudKit mirrors: <doc:CloudKit>.
     public var cloudKit = CloudKit.refuse
     /// The file for rejected and quarantined rows, one JSON object per line; `OnViolation.reject` and

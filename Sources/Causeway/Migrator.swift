@@ -183,6 +183,7 @@ public struct Migrator: Sendable {
         request.badRows = options.badRows
         request.endsLinks = options.endsLinks
         request.origins = options.origins
+        request.dropsOtherModels = options.dropsOtherModels
         request.cloudKit = options.cloudKit
         request.ignoresOwnership = options.ignoresOwnership
         request.ignoresSpace = options.ignoresSpace

@@ -82,6 +82,14 @@ public struct MigrateArguments: ParsableArguments {
             valueName: "place=name"))
     var origins: [ElementOrigin] = []
 
+    @Flag(
+        name: .customLong("drop-other-models"),
+        help: """
+            Drop the rows of entities that no given model has, where the store looks like a given version merged with \
+            another model.
+            """)
+    var dropOtherModels = false
+
     @Option(
         name: .customLong("cloudkit"),
         help: ArgumentHelp(
@@ -233,6 +241,7 @@ public struct MigrateArguments: ParsableArguments {
         options.onViolation = onViolation
         options.badRows = badRows
         options.endsLinks = endLinks
+        options.dropsOtherModels = dropOtherModels
         options.origins = Dictionary(origins.map { ($0.place, $0.origin) }, uniquingKeysWith: { $1 })
         options.cloudKit = cloudKit
         options.rejects = rejects

@@ -50,6 +50,11 @@ struct ChainPlanner {
                 indexes: step.indexes)
             source.separate(mirror?.tables)
         }
+        if store.schema.objects.contains(where: { $0.name.lowercased().hasPrefix("sqlite_stat") }) {
+            warnings.append(
+                "SQLite's statistics (sqlite_stat1) are not carried: they are about the old tables; ANALYZE makes new ones"
+            )
+        }
         warnings += source.layout.undecidable.map { "\(target): \($0.warning)" }
         for (table, columns) in binding.extraColumns.sorted(by: { $0.key < $1.key }) {
             warnings.append(

@@ -45,7 +45,25 @@ extension PreparedMigration {
                     : "\(names.count) \(kinds) are not carried: their names are ones that Core Data would use, "
                         + "and this version has none of them: \(names.joined(separator: ", "))")
         }
-        return sentences
+        return try sentences + [changesOfStrangers(binding, in: store)].compactMap(\.self)
+    }
+
+    /// Changes of persistent history about entities that the model doesn't have: their rows can't be renumbered.
+    private static func changesOfStrangers(
+        _ binding: StoreBinding, in store: SourceStore
+    ) throws(EngineError) -> String? {
+        guard store.schema.history != nil else { return nil }
+        let known = binding.layout.entityNumbers.values.sorted().map(String.init).joined(separator: ", ")
+        let table = HistoryLayout.Entity.change.table
+        let changes = try EngineError.reading(store.location.path) {
+            try store.connection.integer(
+                "SELECT count(*) FROM \(try SQLIdentifier(table)) WHERE (ZENTITY IN (\(known))) IS NOT TRUE")
+        }
+        guard let changes, changes > 0 else { return nil }
+        return """
+            \(changes == 1 ? "1 change" : "\(changes) changes") of persistent history (\(table)) will be dropped: about entities \
+            that the model doesn't have
+            """
     }
 
     private static func rows(of table: String, in store: SourceStore) throws(EngineError) -> Int? {

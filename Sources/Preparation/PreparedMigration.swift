@@ -90,6 +90,7 @@ package struct PreparedMigration: Sendable {
             self.warnings = warnings
             return
         }
+        if origin.isFromCache, !request.dropsOtherModels { try Self.refuseMergedModels(store, history) }
         let line = try Self.line(from: origin, to: target, staged, history, doubt)
         let chain = try StepChain(request, line: line, staged: staged?.runs, history: history)
         path = chain.line.map(\.name)
@@ -193,6 +194,24 @@ package struct PreparedMigration: Sendable {
                 """,
                 remedy: "give the application's own store, or rename the \(object.kind.rawValue) in a copy of it")
         }
+    }
+
+    /// A store of merged models of which one part wasn't given: its tables would go.
+    private static func refuseMergedModels(_ store: SourceStore, _ history: ModelHistory) throws(EngineError) {
+        let hashes = store.metadata.entityHashes
+        let parts = history.versions.filter { version in
+            version.hashes.entities.allSatisfy { hashes[$0.key] == $0.value }
+        }
+        guard let part = parts.max(by: { $0.hashes.entities.count < $1.hashes.entities.count }) else { return }
+        let others = hashes.keys.filter { part.hashes.entities[$0] == nil }.sorted()
+        throw EngineError(
+            .plan,
+            "\(store.location.path): the store looks like \"\(part.name)\" merged with a model that wasn't given",
+            details: ["its other entities: \(others.joined(separator: ", "))"],
+            remedy: """
+                give the models of all parts (--models, several times), or let the rows of these entities go with \
+                --drop-other-models
+                """)
     }
 
     /// If no version of the history fits the store, the target must at least have most of its entities: models of

@@ -218,6 +218,28 @@ struct LinkConversionTests {
         #expect(try lost.rows("SELECT * FROM Z_1BOOKS") == ["2|1"])
     }
 
+    @Test("a link that a join table without a key has twice is refused before anything is written")
+    func repeatedLink() throws {
+        let scenario = try Scenario(
+            Self.manyToMany, Self.orderedManyToMany,
+            rows: Self.people + Self.plainBooks + """
+                CREATE TABLE Copy (Z_1AUTHORS INTEGER, Z_2BOOKS INTEGER); DROP TABLE Z_1BOOKS;
+                ALTER TABLE Copy RENAME TO Z_1BOOKS;
+                INSERT INTO Z_1BOOKS VALUES (2, 1), (1, 3), (2, 1), (2, 1);
+                """)
+        let before = try snapshot(scenario.folder)
+        for error in [
+            try failure { _ = try Migration(scenario.request()).plan() }, try failure { try scenario.migrate() },
+        ] {
+            #expect(error.kind == .sourceData)
+            #expect(
+                error.details == [
+                    "Author.books: the join table Z_1BOOKS has no key, and 1 link is in it several times (p2 to p1)"
+                ], "\(error)")
+        }
+        #expect(try snapshot(scenario.folder) == before)
+    }
+
     @Test("existing order keys are kept as they are, also from a column into a join table")
     func orderKept() throws {
         let to = model(

@@ -37,7 +37,7 @@ struct PreflightUniquenessTests {
             testDescription: "a new constraint; a subentity's row counts, NULL doesn't",
             versions: [start, start, tag(name, kind, owner, unique("name"))],
             refusal: "V3: Tag: name must be unique, but 4 rows of table ZTAG share theirs with another "
-                + "(p1 and p4, p2 and p3)"),
+                + "(p1 and p4; p2 and p3)"),
         History(
             testDescription: "over a renamed attribute",
             versions: [
@@ -54,7 +54,8 @@ struct PreflightUniquenessTests {
             versions: [
                 start, tag(name, attribute("code", default: "x")), tag(name, attribute("code"), unique("code")),
             ],
-            refusal: "V3: Tag: code must be unique, but 6 rows of table ZTAG share theirs with another (p1 and p6)"),
+            refusal: "V3: Tag: code must be unique, but 6 rows of table ZTAG share theirs with another "
+                + "(p1, p2, p3, p4, p5 and 1 more)"),
         History(
             testDescription: "over an attribute whose NULL becomes a default",
             versions: [

@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayPlanning
 import CausewayPreparation
 import CausewayStores
 import Testing

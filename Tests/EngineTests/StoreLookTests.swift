@@ -1,5 +1,6 @@
 import CausewayPlatform
 import CausewaySQLite
+import CausewayStoreFormat
 import CausewayStores
 import Foundation
 import Synchronization

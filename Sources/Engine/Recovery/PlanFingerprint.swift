@@ -67,6 +67,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
             Part(name: "--bad-rows", value: request.badRows.rawValue),
             Part(name: "--end-links", value: request.endsLinks ? "yes" : "no"),
             Part(name: "--origin", value: request.origins.map { "\($0)=\($1)" }.sorted().joined(separator: ", ")),
+            Part(name: "--drop-other-models", value: request.dropsOtherModels ? "yes" : "no"),
             Part(name: "--cloudkit", value: request.cloudKit.rawValue),
             Part(name: "--set-metadata", value: Self.entries(request.metadata)),
             Part(name: "--rejects", value: request.rejects ?? ""),

@@ -1,4 +1,5 @@
 import CausewayModel
+import CausewayPlanning
 import CausewayStoreFormat
 import CausewayStores
 
@@ -14,8 +15,8 @@ struct VersionIdentification {
 }
 
 extension VersionIdentification {
-    /// Compares the store's version hashes with every version's. If several match, `target` comes first, then the
-    /// store's version identifiers decide.
+    /// Compares the store's version hashes with every version's. If several match, those count whose tables and indexes
+    /// the store has; of these `target` comes first, then the store's version identifiers decide.
     init(of store: SourceStore, in history: ModelHistory, target: String) throws(EngineError) {
         guard store.metadata.hashesVersion <= 3 else {
             throw EngineError(
@@ -26,7 +27,10 @@ extension VersionIdentification {
                 """,
                 remedy: "use a newer release")
         }
-        let candidates = history.versions.filter { $0.hashes.entities == store.metadata.entityHashes }
+        let equal = history.versions.filter { $0.hashes.entities == store.metadata.entityHashes }
+        // A store that has more than the target's schema is at the target: no path leads back.
+        let leading = equal.filter { $0.name == target || (try? history.graph.path(from: $0.name, to: target)) != nil }
+        let candidates = Self.closest(leading.isEmpty ? equal : leading, to: store)
         let identifiers = store.metadata.versionIdentifiers
         let choices: [(version: ModelHistory.Version?, reason: String)] = [
             (candidates.first { $0.name == target }, "it is the version to reach"),
@@ -35,11 +39,12 @@ extension VersionIdentification {
         ]
         if let choice = choices.first(where: { $0.version != nil }), let chosen = choice.version {
             self.init(name: chosen.name, model: chosen.model, isFromCache: false)
-            if candidates.count > 1 {
-                let names = candidates.map { "\"\($0.name)\"" }.joined(separator: " and ")
-                notice =
-                    "\(names) have the store's hashes: the store counts as \"\(chosen.name)\", because "
-                    + choice.reason
+            if equal.count > 1 {
+                let names = equal.map { "\"\($0.name)\"" }.joined(separator: " and ")
+                let reason =
+                    candidates.count < equal.count
+                    ? "the store has the tables and indexes of that version" : choice.reason
+                notice = "\(names) have the store's hashes: the store counts as \"\(chosen.name)\", because \(reason)"
             }
             return
         }
@@ -59,6 +64,21 @@ extension VersionIdentification {
         } catch {
             throw Self.unknown(store, history, cache: error)
         }
+    }
+
+    /// Of versions with equal hashes, those whose columns, indexes and triggers the store has most of: derived attributes,
+    /// fetch indexes and constraints are in no hash.
+    private static func closest(_ versions: [ModelHistory.Version], to store: SourceStore) -> [ModelHistory.Version] {
+        guard versions.count > 1 else { return versions }
+        let schemas = versions.map { version in
+            (try? StoreLayout(
+                model: version.model, frameworkVersion: store.metadata.frameworkVersion,
+                hints: LayoutHints(store.schema))).flatMap { try? $0.schemaParts() } ?? []
+        }
+        let all = schemas.reduce(into: Set<String>()) { $0.formUnion($1) }
+        let own = all.intersection(store.schema.parts)
+        let distances = schemas.map { $0.symmetricDifference(own).count }
+        return zip(versions, distances).filter { $1 == distances.min() }.map(\.0)
     }
 
     /// The version and the configuration of which the store has all entities, and no others.

@@ -1,4 +1,5 @@
 import CausewayMapping
+import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
@@ -20,7 +21,8 @@ extension Preflight {
         for loss in try counted(losses) where loss.count > 0 {
             let targets = loss.counts.keys.sorted().map { step.source.entities[$0 - 1] }
             let ending = loss.ending
-            let place = "\(ending.entity).\(ending.relationship)"
+            let joined = joinedObjects(of: loss)
+            let place = "\(ending.entity).\(ending.relationship)" + (joined.map { " and its inverse \($0)" } ?? "")
             let reason =
                 "it leads to \(ending.leadsTo) now, and these links lead to "
                 + "\(targets.joined(separator: ", ")) objects"
@@ -33,12 +35,26 @@ extension Preflight {
                 findings.refuse(
                     "\(hop(ending.step)): would end \(links) of \(place)\(try rowsText(loss)): \(reason)",
                     remedy: """
-                        end these links with --end-links\(detour(over: ending.step) { $0.leads(ending) }), or carry them \
-                        with a mapping model
+                        end these links with --end-links\(detour(over: ending.step) { $0.leads(ending) }), or \
+                        \(joined == nil ? "carry them with a mapping model" : Self.policy(making: ending.leadsTo))
                         """)
             }
         }
         return findings
+    }
+
+    private static func policy(making entity: String) -> String {
+        "have a policy make a \(entity) object of each link (Policies shows how; a mapping model without one can't)"
+    }
+
+    /// The inverse of a many-to-many whose destination is a new entity now: each link would have to become an object.
+    private func joinedObjects(of loss: LinkLoss) -> String? {
+        let (links, model) = (loss.ending.links, step.sourceModel)
+        guard let found = model.relationship(links.relationship, of: links.entity)?.relationship, found.isToMany,
+            let inverse = model.inverse(of: found), inverse.relationship.isToMany,
+            !steps.contains(where: { $0.mapping.mapping(to: loss.ending.leadsTo)?.source != nil })
+        else { return nil }
+        return "\(inverse.owner).\(inverse.relationship.name)"
     }
 
     /// Links of one relationship that end in one step.

@@ -99,23 +99,76 @@ extension Preflight {
         let list = "(\(numbers.map(String.init).joined(separator: ", ")))"
         let keys = constraint.expressions
         let conditions = ["t.Z_ENT IN \(list)"] + keys.map { "\($0) IS NOT NULL" } + leftOut.map { "\($0) IS NOT TRUE" }
+        let rows = "\(try SQLIdentifier(constraint.table)) AS t WHERE \(BalancedSQL.joined(conditions, by: "AND"))"
+        let values = keys.joined(separator: ", ")
         var statement = try source.connection.prepare(
             """
-            SELECT count(*), min(t.Z_PK), max(t.Z_PK) FROM \(try SQLIdentifier(constraint.table)) AS t \
-            WHERE \(BalancedSQL.joined(conditions, by: "AND")) GROUP BY \(keys.joined(separator: ", ")) \
-            HAVING count(*) > 1
+            SELECT count(*), sum(n) FROM (SELECT count(*) AS n FROM \(rows) GROUP BY \(values) HAVING count(*) > 1)
             """)
-        var (rows, pairs, groups) = (0, [(Int64, Int64)](), 0)
-        while try statement.step() {
-            rows += Int(clamping: statement.int64(at: 0))
-            groups += 1
-            if pairs.count < Self.namedRows { pairs.append((statement.int64(at: 1), statement.int64(at: 2))) }
+        guard try statement.step(), statement.int64(at: 0) > 0 else { return nil }
+        let (groups, count) = (Int(clamping: statement.int64(at: 0)), Int(clamping: statement.int64(at: 1)))
+        // Only where something is refused: the first keys of the first groups.
+        var members = try source.connection.prepare(
+            """
+            SELECT k, g, c FROM (SELECT t.Z_PK AS k, min(t.Z_PK) OVER w AS g, count(*) OVER w AS c, \
+            row_number() OVER (PARTITION BY \(values) ORDER BY t.Z_PK) AS n FROM \(rows) \
+            WINDOW w AS (PARTITION BY \(values))) WHERE c > 1 AND n <= \(Self.namedMembers) ORDER BY g, k \
+            LIMIT \(Self.namedRows * Self.namedMembers)
+            """)
+        var named: [(first: Int64, size: Int, keys: [Int64])] = []
+        while try members.step() {
+            let (key, first) = (members.int64(at: 0), members.int64(at: 1))
+            if named.last?.first != first {
+                guard named.count < Self.namedRows else { break }
+                named.append((first, Int(clamping: members.int64(at: 2)), []))
+            }
+            named[named.count - 1].keys.append(key)
         }
-        guard rows > 0 else { return nil }
-        let named =
-            pairs.sorted { $0 < $1 }.map { "p\($0.0) and p\($0.1)" }.joined(separator: ", ")
-            + (groups > pairs.count ? ", …" : "")
-        return "\(rows) rows of table \(constraint.table) share theirs with another (\(named))"
+        let texts = named.map { Self.list($0.keys, of: $0.size) } + (groups > named.count ? ["…"] : [])
+        return "\(count) rows of table \(constraint.table) share theirs with another (\(texts.joined(separator: "; ")))"
+    }
+
+    /// Keys of a group that a violation names.
+    private static let namedMembers = 5
+
+    /// `p1, p2 and p3`, or `p1, p2, p3, p4, p5 and 7 more`.
+    private static func list(_ keys: [Int64], of size: Int) -> String {
+        var words = keys.map { "p\($0)" }
+        if size > keys.count { words.append("\(size - keys.count) more") }
+        return words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
+    }
+
+    /// Links that a join table without a key has several times: the new one's key allows each once. Reads each such table
+    /// once, with a sort.
+    func repeatedLinks() throws -> Findings {
+        var findings = Findings()
+        for pass in step.passes where pass.kind == .links {
+            guard let join = step.source.joinTables.first(where: { $0.name == pass.sourceTable }),
+                case .column(let near)? = pass.shape.cells.first,
+                case .column(let far)? = pass.shape.cells.dropFirst().first,
+                try !isUnique(["t.\(near)", "t.\(far)"], in: join.name)
+            else { continue }
+            var statement = try source.connection.prepare(
+                """
+                SELECT t.\(near), t.\(far), count(*) FROM \(pass.shape.table) AS t NOT INDEXED \
+                WHERE t.\(near) IS NOT NULL AND t.\(far) IS NOT NULL GROUP BY 1, 2 HAVING count(*) > 1
+                """)
+            var (links, named) = (0, [String]())
+            while try statement.step() {
+                links += 1
+                guard named.count < Self.namedRows else { continue }
+                named.append("p\(statement.int64(at: 0)) to p\(statement.int64(at: 1))")
+            }
+            guard links > 0 else { continue }
+            findings.refuse(
+                """
+                \(join.owner).\(join.relationship): the join table \(join.name) has no key, and \
+                \(links == 1 ? "1 link is" : "\(links) links are") in it several times \
+                (\(named.joined(separator: ", "))\(links > named.count ? ", …" : ""))
+                """,
+                remedy: "delete the repeated rows in a copy of the store")
+        }
+        return findings
     }
 
     /// Whether a unique index over some of the columns, written `t."NAME"`, keeps rows from sharing them.

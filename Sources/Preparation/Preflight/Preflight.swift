@@ -83,6 +83,7 @@ package struct Preflight {
             findings += try rows(breaches)
             findings += try numbers()
             findings += try uniqueness(breaches)
+            findings += try repeatedLinks()
             if countsLinks, told?.danglingLinks != true { findings += try links() }
             findings += try externalValues()
             findings += try endedLinks()

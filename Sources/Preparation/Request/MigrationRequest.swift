@@ -37,6 +37,8 @@ package struct MigrationRequest: Sendable {
     /// What elements of a version continue, where the models leave it open, by `Entity` or `Entity.property`: the name in
     /// the version before, or an empty one for nothing.
     package var origins: [String: String] = [:]
+    /// Drops the rows of entities that no given model has, where the rest of the store is a given version's.
+    package var dropsOtherModels = false
     /// Ends links whose relationship leads to another entity; otherwise they are refused.
     package var endsLinks = false
     /// What to do with a store that CloudKit mirrors.
