@@ -1,8 +1,9 @@
 public import CausewayPreparation
 
 /// How a migration runs. What changes the rows that result: `target`, `next`, `mappingModels`, `infersDespiteMismatch`,
-/// `onViolation`, `badRows`, `endsLinks`, `origins`, `dropsOtherModels`, `cloudKit`, `frameworkVersion`, `schemaTemplate` and `joinTables`; `metadata`
-/// changes what the new store says of itself; the rest is about speed, memory, safety and additional files.
+/// `onViolation`, `badRows`, `endsLinks`, `origins`, `dropsOtherModels`, `cloudKit`, `frameworkVersion`,
+/// `schemaTemplate` and `joinTables`; `metadata` changes what the new store says of itself; the rest is about speed,
+/// memory, safety and additional files.
 ///
 /// A run resumes the work of an earlier one only if these are the same, and `output`, `rejects`, `keyMap` and
 /// `fusesSteps` too; the others may differ.
@@ -28,12 +29,13 @@ public struct MigrationOptions: Hashable, Sendable {
     /// Ends the links of a relationship that leads to another entity than before, where the objects at their other end
     /// can't be in it. Without it such links stop the run before a byte is written. The plan counts them either way.
     public var endsLinks = false
-    /// What elements of a version continue, where the models leave it open and the plan asks: keys are an `Entity` or an
-    /// `Entity.property` of the version, values the element's name in the version before, or an empty name for an element
-    /// that is new. Of two relationships that become each other's inverse, the one that continues itself keeps its links.
+    /// What elements of a version continue, where the models leave it open and the plan asks: keys are an `Entity` or
+    /// an `Entity.property` of the version, values the element's name in the version before, or an empty name for an
+    /// element that is new. Of two relationships that become each other's inverse, the one that continues itself keeps
+    /// its links.
     public var origins: [String: String] = [:]
-    /// Drops the rows of entities that no given model has, where the rest of the store is a given version's: it looks like
-    /// that version merged with a model that wasn't given. Without it such a store is refused.
+    /// Drops the rows of entities that no given model has, where the rest of the store is a given version's: it looks
+    /// like that version merged with a model that wasn't given. Without it such a store is refused.
     public var dropsOtherModels = false
     /// What is done with a store that CloudKit mirrors: <doc:CloudKit>.
     public var cloudKit = CloudKit.refuse

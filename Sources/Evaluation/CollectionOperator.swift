@@ -84,8 +84,8 @@ enum Statistics {
         return total.value
     }
 
-    /// NULL where there is no member. Decimals give a decimal, other numbers a real number. `@avg` counts NULL as 0, and
-    /// adds in decimals.
+    /// NULL where there is no member. Decimals give a decimal, other numbers a real number. `@avg` counts NULL as 0,
+    /// and adds in decimals.
     static func average(_ values: [Value], countingNulls: Bool) throws(EvaluationError) -> Value {
         let count = countingNulls ? values.count : values.count { !$0.isNull }
         guard count > 0, let total = Number(try countingNulls ? decimalSum(values) : sum(values)) else { return .null }

@@ -47,8 +47,8 @@ extension ManagedObjectModel {
             inverse: inverse(of: relationship).flatMap { $0.relationship.isTransient ? nil : $0.relationship })
     }
 
-    /// Of a one-to-one of two relationships, whether the far end's column counts in a new version: the one in whose place
-    /// the links are then; of a join table, which has its own, that of the end that comes first by name.
+    /// Of a one-to-one of two relationships, whether the far end's column counts in a new version: the one in whose
+    /// place the links are then; of a join table, which has its own, that of the end that comes first by name.
     func countsFarColumn(of relationship: Relationship, movingTo room: LinkRoom) -> Bool? {
         guard !relationship.isToMany, let inverse = inverse(of: relationship), !inverse.relationship.isToMany,
             !inverse.relationship.isTransient, inverse.relationship != relationship, room.hasMany || room.isOfMany

@@ -15,8 +15,8 @@ extension MappingInference {
             guard let old = source.inverse(of: found.relationship)?.relationship, !old.isTransient else { return true }
             return !claims(old, inverse, besides: relationship)
         }
-        // A to-many with an inverse has no cells of its own: the inverse's rows tell each its own links, in this step. A
-        // later one must not take `first` for all of them (`isPartial`).
+        // A to-many with an inverse has no cells of its own: the inverse's rows tell each its own links, in this step.
+        // A later one must not take `first` for all of them (`isPartial`).
         if found.count > 1, !relationship.isToMany {
             refuse(
                 .severalLinks(found.map { "\($0.owner).\($0.relationship.name)" }.sorted()), entity, relationship.name)
@@ -87,9 +87,9 @@ extension MappingInference {
         return nil
     }
 
-    /// Whether the links of a relationship's new inverse count instead of its own: both had no inverse, and now they are
-    /// one set of links. Unless it was settled, those of the to-one count, whose rows have a column; else those of the first
-    /// by name.
+    /// Whether the links of a relationship's new inverse count instead of its own: both had no inverse, and now they
+    /// are one set of links. Unless it was settled, those of the to-one count, whose rows have a column; else those of
+    /// the first by name.
     mutating func isOutvoted(
         _ relationship: Relationship, _ found: Relationship, entity: String, origin: String
     ) -> Bool {

@@ -73,8 +73,8 @@ extension MappingInference {
         return (links, links)
     }
 
-    /// Whether only the first of several rows with a link to one object keeps it (`LinkSource.keepsFirst`); `otherEnd` is
-    /// the source's relationship at that object.
+    /// Whether only the first of several rows with a link to one object keeps it (`LinkSource.keepsFirst`); `otherEnd`
+    /// is the source's relationship at that object.
     func keepsFirst(_ relationship: Relationship, otherEnd: Relationship?) -> Bool {
         guard !relationship.isToMany, let inverse = destination.inverse(of: relationship)?.relationship,
             !inverse.isToMany, !inverse.isTransient
@@ -100,8 +100,8 @@ extension MappingInference {
         return fate
     }
 
-    /// A mandatory to-one needs a link in every row, one that stays. If the source's relationship was a mandatory to-one,
-    /// its rows have one. To-manys aren't checked: the app checks their minimum when it saves.
+    /// A mandatory to-one needs a link in every row, one that stays. If the source's relationship was a mandatory
+    /// to-one, its rows have one. To-manys aren't checked: the app checks their minimum when it saves.
     private mutating func oblige(_ relationship: Relationship, _ links: LinkSource?, entity: String) {
         guard !relationship.isToMany, !relationship.isOptional else { return }
         var obligation = Obligation(

@@ -33,8 +33,8 @@ package struct RenamingMatch {
     /// Destination elements whose source was settled so.
     private(set) var settled: [String] = []
 
-    /// `origin` gives the name of the source element that a destination element continues, where several claim it; empty
-    /// for one that continues none; nil where nothing was settled.
+    /// `origin` gives the name of the source element that a destination element continues, where several claim it;
+    /// empty for one that continues none; nil where nothing was settled.
     package init(source: [Element], destination: [Element], origin: (String) -> String? = { _ in nil }) {
         var byIdentifier: [String: [String]] = [:]
         for element in source { byIdentifier[element.identifier, default: []].append(element.name) }

@@ -61,14 +61,8 @@ extension ObjectContext {
             case .null: try setOrClear(object, link, to: nil, key: key)
             case .object(let target): try setOrClear(object, link, to: target, key: key)
             case .collection(let members):
-                let objects = try objectIDs(members, key, object)
-                guard objects.count < 2 else {
-                    throw ObjectError(
-                        .type,
-                        "\(name(object)).\(key.name) is a to-one relationship, and is given \(objects.count) objects: "
-                            + "choose one")
-                }
-                try setOrClear(object, link, to: objects.first, key: key)
+                // A relationship mapping's collection: a to-one takes its first object (InsideCoreDataMigration §3).
+                try setOrClear(object, link, to: try objectIDs(members, key, object).first, key: key)
             default: throw notAnObject(key, object)
             }
         case .toMany(let link):

@@ -71,9 +71,9 @@ struct SourceTables {
     /// The table that holds the rows of `entity`.
     func table(of entity: String) -> String? { layout.table(of: entity)?.name }
 
-    /// Where the links of `source` are stored, seen from the rows of the destination relationship. `readsFirstEnd`, of a
-    /// one-to-one, reads the column of the end whose name comes first, whichever end a join table is named by: both ends
-    /// have one, and they may disagree.
+    /// Where the links of `source` are stored, seen from the rows of the destination relationship. `readsFirstEnd`, of
+    /// a one-to-one, reads the column of the end whose name comes first, whichever end a join table is named by: both
+    /// ends have one, and they may disagree.
     func resolve(_ source: LinkSource, readsFirstEnd: Bool = false) throws(PlanError) -> ResolvedLinks {
         guard let (owner, relationship) = model.relationship(source.relationship, of: source.entity) else {
             throw .missingInSource(entity: source.entity, property: source.relationship)

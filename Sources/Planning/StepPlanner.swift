@@ -191,8 +191,8 @@ package struct StepPlanner {
         losses.map { Loss(step: Loss.title(of: versions), .other($0)) }
     }
 
-    /// Join tables keep the side that names them and their columns' suffixes, version by version: what a version in between
-    /// leaves open is guessed there, whether or not a store of it is made.
+    /// Join tables keep the side that names them and their columns' suffixes, version by version: what a version in
+    /// between leaves open is guessed there, whether or not a store of it is made.
     private func carriedHints() throws -> LayoutHints {
         guard steps.count > 1 else { return try hints(carrying: from.layout, by: mapping, to: goal.model) }
         var layout = from.layout

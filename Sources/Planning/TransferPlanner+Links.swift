@@ -112,8 +112,8 @@ extension TransferPlanner {
             var links = links
             let (mine, theirs) =
                 isInverse ? (links.otherEntity, links.thisEntity) : (links.thisEntity, links.otherEntity)
-            // Rows at this end that don't have the relationship in the destination, and at the other those that can't be
-            // its objects.
+            // Rows at this end that don't have the relationship in the destination, and at the other those that can't
+            // be its objects.
             let here = numbers(kindOf: mine).subtracting(entities)
             let there = links.lost.union(lost(kindOf: theirs, notBecoming: target))
             links.lost = isInverse ? here : there

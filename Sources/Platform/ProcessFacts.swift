@@ -28,8 +28,8 @@ package struct ProcessUsage: Hashable, Sendable {
             systemSeconds: seconds(usage.ru_stime))
     }
 
-    /// What Linux shows of this program alone: `ru_maxrss` keeps the peak of the process before `exec`, its parent's copy.
-    /// nil where the system doesn't show it.
+    /// What Linux shows of this program alone: `ru_maxrss` keeps the peak of the process before `exec`, its parent's
+    /// copy. nil where the system doesn't show it.
     private static var ownPeak: Int64? {
         guard let status = try? Files.readFile("/proc/self/status", limit: 65_536) else { return nil }
         for line in status.split(separator: UInt8(ascii: "\n")) where line.starts(with: "VmHWM:".utf8) {

@@ -102,8 +102,8 @@ private struct JoinTableCarrier {
             blind: SchemaNames.clashNumber(of: blind, base: base) ?? 0)
     }
 
-    /// The source's join table of the same links, and whether the other side names it there. A name that an earlier step
-    /// guessed is kept too, as it would be if the migration ended there and went on later; it stays a guess.
+    /// The source's join table of the same links, and whether the other side names it there. A name that an earlier
+    /// step guessed is kept too, as it would be if the migration ended there and went on later; it stays a guess.
     private func origin(of named: Name, _ inverse: Name) -> (table: JoinTable, isTurned: Bool)? {
         guard let first = counterpart(named), let second = counterpart(inverse) else { return nil }
         for join in source.joinTables {

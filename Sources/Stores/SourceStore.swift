@@ -60,7 +60,7 @@ package final class SourceStore: @unchecked Sendable {
         let mode = try file.readingMode(location)
         let uuid = ForeignLog.uuidWithoutLog(location)
         let store = try SourceStore(
-            location, file: file, walBreak: walBreak, isUnlocked: mode == .immutable,
+            location, file: file, walBreak: walBreak, sight: mode == .immutable ? .unlocked : .locked,
             connection: try file.readingConnection(location, mode), guardian: nil, shouldStop: shouldStop)
         do throws(EngineError) {
             try ForeignLog.refuseOtherStore(location, without: uuid, with: store.metadata.uuid)
@@ -78,7 +78,7 @@ package final class SourceStore: @unchecked Sendable {
             try Connection(path: location.path, mode: .immutable, hardening: .untrusted)
         }
         return try SourceStore(
-            location, file: file, isUnlocked: true, ignoresLog: true, connection: connection, guardian: nil)
+            location, file: file, sight: .withoutLog, connection: connection, guardian: nil)
     }
 
     /// Between two looks whether a statement should stop.
@@ -137,9 +137,16 @@ package final class SourceStore: @unchecked Sendable {
         }
     }
 
+    /// What a connection sees of a store, and whether others may change it meanwhile.
+    private enum Sight {
+        case locked, unlocked
+        /// As if it had no `-wal`.
+        case withoutLog
+    }
+
     private init(
         _ location: StoreLocation, file: StoreFile, isWAL: Bool? = nil, walBreak: WALBreak? = nil,
-        isUnlocked: Bool = false, ignoresLog: Bool = false, connection: consuming Connection,
+        sight: Sight = .locked, connection: consuming Connection,
         guardian: consuming Guardian?,
         shouldStop: (() -> Bool)? = nil
     ) throws(EngineError) {
@@ -147,9 +154,9 @@ package final class SourceStore: @unchecked Sendable {
         self.isWAL = isWAL ?? file.header.isWAL
         bytes = Int(file.bytes)
         identity = file.status
-        self.isUnlocked = isUnlocked
+        isUnlocked = sight != .locked
         self.walBreak = walBreak
-        walBefore = ignoresLog ? nil : try Self.walStatus(location)
+        walBefore = sight == .withoutLog ? nil : try Self.walStatus(location)
         var connection = connection
         do {
             // From the first statement on: nothing that this connection runs may write, attach or set.
@@ -175,7 +182,7 @@ package final class SourceStore: @unchecked Sendable {
             try connection.setAuthorization(.readOnlyTables(Set(schema.tables.keys)))
         } catch {
             let failure = Self.failure(error, location)
-            throw !ignoresLog && Self.isOfContent(error) ? ForeignLog.explained(failure, location) : failure
+            throw sight != .withoutLog && Self.isOfContent(error) ? ForeignLog.explained(failure, location) : failure
         }
         self.connection = connection
         self.guardian = guardian

@@ -88,13 +88,12 @@ package struct StoreFile {
             if header.isWAL, try Self.hasHotJournal(location) {
                 throw SQLiteError(code: .readOnlyRollback, message: "there is a hot journal", path: location.path)
             }
-            let hasWAL = try Files.exists(location.wal)
             let connection = try Connection(path: location.path, mode: mode, hardening: .untrusted)
             if mode == .readWrite {
                 // A WAL database needs its -shm, which a read-only connection would leave behind. Opened for writing,
-                // SQLite removes what it made; it must write nothing, and leave a -wal that was there, though it be empty.
+                // SQLite removes what it made; it must write nothing, and leave a -wal that holds rows as it is.
                 try connection.setQueryOnly(true)
-                try connection.setNoCheckpointOnClose(hasWAL)
+                try connection.setNoCheckpointOnClose(walBytes > 0)
             }
             return connection
         }

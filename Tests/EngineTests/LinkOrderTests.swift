@@ -6,8 +6,8 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Core Data sets to-ones and adds to to-manys mapping by mapping and row by row, and keeps both ends alike: of two that
-/// link the same row, the later wins.
+/// Core Data sets to-ones and adds to to-manys mapping by mapping and row by row, and keeps both ends alike: of two
+/// that link the same row, the later wins.
 @Suite("Links that both ends set", .timeLimit(.minutes(60)))
 struct LinkOrderTests {
     /// A mapping model, and what a query of the new store must show.
@@ -272,30 +272,6 @@ struct LinkOrderTests {
             "a tree of which a node takes some children", kids: "SUBQUERY($source.kids, $kid, $kid.value > 5)",
             expected: ["1|3", "2|3", "3|NULL", "4|3"], looked: 2),
     ]
-
-    @Test("a to-one that gets several objects is an error with mapping, row and relationship")
-    func several() throws {
-        let scenario = try Scenario(
-            model(
-                entity("Cat", attribute("name"), toOne("owner", "Owner", inverse: "cats")),
-                entity("Owner", toMany("cats", "Cat", inverse: "owner"))),
-            model(entity("Cat", attribute("name")), entity("Owner", toOne("first", "Cat"))),
-            rows: """
-                INSERT INTO ZOWNER (Z_PK, Z_ENT, Z_OPT) VALUES (1, 2, 1), (2, 2, 1);
-                INSERT INTO ZCAT (Z_PK, Z_ENT, Z_OPT, ZOWNER) VALUES (1, 1, 1, 1), (2, 1, 1, 2), (3, 1, 1, 2);
-                """)
-        let mapping = SwiftMappingModel(from: "V1", to: "V2") {
-            TransformEntity("Cat")
-            TransformEntity("Owner", fillsUnmentioned: false) { Link("first", from: "cats") }
-        }
-        let error = #expect(throws: EngineError.self) {
-            try Migration(scenario.request(by: mapping, .pages, output: "result", batchRows: 7, jobs: 1)).run()
-        }
-        let text = "\(try #require(error))"
-        for part in ["OwnerToOwner", "/Owner/p2", "Owner p2.first is a to-one relationship, and is given 2 objects"] {
-            #expect(text.contains(part), "\(text)")
-        }
-    }
 
     @Test("are those that Core Data ends with", arguments: cases, [EngineChoice.pages, .statements])
     func order(_ example: Case, engine: EngineChoice) throws {

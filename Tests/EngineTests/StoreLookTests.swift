@@ -1,6 +1,5 @@
 import CausewayPlatform
 import CausewaySQLite
-import CausewayStoreFormat
 import CausewayStores
 import Foundation
 import Synchronization
@@ -87,24 +86,6 @@ struct StoreLookTests {
             guard MonotonicClock.seconds() - start < 60 else { break }
         }
         #expect(rounds.count > 20)
-    }
-
-    @Test("a reader leaves an empty -wal and its -shm where they are, and makes none", arguments: [true, false])
-    func emptyWAL(isThere: Bool) throws {
-        let scenario = try Scenario(model(entity("Thing")), wal: true)
-        if isThere {
-            try Data().write(to: URL(filePath: scenario.store + "-wal"))
-            try Data(count: 32_768).write(to: URL(filePath: scenario.store + "-shm"))
-        }
-        for _ in 0..<2 {
-            let entities = try SourceStore.reading(StoreLocation(existing: scenario.store)) { store in
-                store.metadata.entityHashes.count
-            }
-            #expect(entities == 1)
-            for suffix in ["-wal", "-shm"] {
-                #expect(FileManager.default.fileExists(atPath: scenario.store + suffix) == isThere)
-            }
-        }
     }
 
     @Test("a journal that is removed between two looks counts as empty")

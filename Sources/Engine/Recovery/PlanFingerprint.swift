@@ -23,8 +23,8 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// mappings without code. 10: links that follow new keys are made at once. 11: keys and join tables that others
     /// set, too, are set in the order of the mappings. 12: links to rows of which no mapping tells are looked up. 13:
     /// what other hooks associate with a row follows what its own made, and a manager of the app's own has all links
-    /// looked up. 14: mapping models carry derived values, and any number goes into a Boolean. 15: of two relationships that
-    /// become each other's inverse one counts, filters are three-valued, the second stage adds to to-manys.
+    /// looked up. 14: mapping models carry derived values, and any number goes into a Boolean. 15: of two relationships
+    /// that become each other's inverse one counts, filters are three-valued, the second stage adds to to-manys.
     static let semanticsRevision = 15
 
     /// The part that holds it.

@@ -54,7 +54,8 @@ package struct ContentTrace: Sendable {
                 }))
     }
 
-    /// The links of a relationship that its inverse's don't have: none where an earlier step has made both from one set.
+    /// The links of a relationship that its inverse's don't have: none where an earlier step has made both from one
+    /// set.
     func links(
         of relationship: String, declaredBy entity: String, lackedBy inverse: String, of other: String
     ) -> StoreContent {

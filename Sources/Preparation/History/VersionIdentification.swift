@@ -66,8 +66,8 @@ extension VersionIdentification {
         }
     }
 
-    /// Of versions with equal hashes, those whose columns, indexes and triggers the store has most of: derived attributes,
-    /// fetch indexes and constraints are in no hash.
+    /// Of versions with equal hashes, those whose columns, indexes and triggers the store has most of: derived
+    /// attributes, fetch indexes and constraints are in no hash.
     private static func closest(_ versions: [ModelHistory.Version], to store: SourceStore) -> [ModelHistory.Version] {
         guard versions.count > 1 else { return versions }
         let schemas = versions.map { version in

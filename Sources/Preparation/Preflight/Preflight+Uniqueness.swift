@@ -138,8 +138,8 @@ extension Preflight {
         return words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
     }
 
-    /// Links that a join table without a key has several times: the new one's key allows each once. Reads each such table
-    /// once, with a sort.
+    /// Links that a join table without a key has several times: the new one's key allows each once. Reads each such
+    /// table once, with a sort.
     func repeatedLinks() throws -> Findings {
         var findings = Findings()
         for pass in step.passes where pass.kind == .links {

@@ -34,8 +34,8 @@ package struct MigrationRequest: Sendable {
     package var verification = VerificationLevel.quick
     /// What to do with bad rows.
     package var badRows = BadRowPolicy.fail
-    /// What elements of a version continue, where the models leave it open, by `Entity` or `Entity.property`: the name in
-    /// the version before, or an empty one for nothing.
+    /// What elements of a version continue, where the models leave it open, by `Entity` or `Entity.property`: the name
+    /// in the version before, or an empty one for nothing.
     package var origins: [String: String] = [:]
     /// Drops the rows of entities that no given model has, where the rest of the store is a given version's.
     package var dropsOtherModels = false
