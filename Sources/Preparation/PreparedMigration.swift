@@ -202,8 +202,12 @@ package struct PreparedMigration: Sendable {
         let parts = history.versions.filter { version in
             version.hashes.entities.allSatisfy { hashes[$0.key] == $0.value }
         }
-        guard let part = parts.max(by: { $0.hashes.entities.count < $1.hashes.entities.count }) else { return }
-        let others = hashes.keys.filter { part.hashes.entities[$0] == nil }.sorted()
+        // What another given version has is no stranger: the store may be of a version between the given ones.
+        let known = Set(history.versions.flatMap(\.hashes.entities.keys))
+        let others = hashes.keys.filter { !known.contains($0) }.sorted()
+        guard !others.isEmpty, let part = parts.max(by: { $0.hashes.entities.count < $1.hashes.entities.count }) else {
+            return
+        }
         throw EngineError(
             .plan,
             "\(store.location.path): the store looks like \"\(part.name)\" merged with a model that wasn't given",

@@ -39,6 +39,15 @@ struct UnknownContentTests {
         #expect(try scenario.rows("SELECT ZA FROM ZTHING") == ["'a'"])
     }
 
+    @Test("a store of a version between the given ones isn't taken for one of merged models")
+    func between() throws {
+        let scenario = try Self.scenario()
+        let last = model(entity("Other", attribute("y")), entity("Thing", attribute("a"), attribute("b")))
+        try last.write(toFile: scenario.models + "/V2.xcdatamodel/contents", atomically: true, encoding: .utf8)
+        let plan = try Migration(scenario.request(to: "V2")).plan()
+        #expect(plan.warnings.contains { $0.contains("taken from the store's own cache") }, "\(plan.warnings)")
+    }
+
     @Test("changes of entities that the model doesn't have are counted, and statistics are named")
     func historyAndStatistics() throws {
         let scenario = try Scenario(
