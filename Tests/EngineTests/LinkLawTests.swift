@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayObjects
 import CausewayPlanning
 import CausewayPreparation
 import CausewaySQLite
@@ -256,6 +257,26 @@ struct LinkLawTests {
                 "V1 → V2: will drop the links of Thing.link that its inverse Base.back doesn't have (\(gone.count) links): "
                     + "the inverse's are kept"
             ])
+    }
+
+    @Test("behind a mapping model a second owner is asked for when the step begins, and the original is untouched")
+    func behindMappingModel() throws {
+        let versions = [Form.manyToOne.version(1), Form.manyToOne.version(2), Form.many.version(3)]
+        let scenario = try Scenario(versions: versions, rows: Self.rows(.manyToOne))
+        var request = scenario.request(to: "V3")
+        request.code.add(
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Base")
+                TransformEntity("Thing")
+            })
+        let before = try Form.manyToOne.links(in: scenario.store)
+        let error = try failure { _ = try Migration(request).run() }
+        #expect(error.details.first?.hasPrefix("V2 → V3: would end 4 links of Thing.link: ") == true, "\(error)")
+        #expect(try Form.manyToOne.links(in: scenario.store) == before)
+        request.endsLinks = true
+        request.resume = .restart
+        _ = try Migration(request).run()
+        #expect(try Form.many.links(in: scenario.store).count == 3)
     }
 
     @Test("the same through a step that renames, before the one that loses links", arguments: [true, false])

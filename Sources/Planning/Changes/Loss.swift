@@ -28,6 +28,8 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
     package var kind: Kind
     /// Where it is in the store; nil where that can't be said before the step runs.
     package var content: StoreContent?
+    /// Where it is in the source of its own step, where the store can't say.
+    package var contentOfStep: StoreContent?
     /// How much the store has of it; nil where it isn't counted.
     package var count: Int?
     /// Policies that may read it, and so keep it.

@@ -40,7 +40,8 @@ package struct LossReport {
 
     private mutating func add(_ kind: Loss.Kind, _ content: StoreContent? = nil) {
         // Both sides of a relationship may give the same one.
-        if told.insert(kind).inserted { losses.append(Loss(step: step, kind, content: content)) }
+        guard told.insert(kind).inserted else { return }
+        losses.append(Loss(step: step, kind, content: content))
     }
 
     // MARK: - What is the store's own
@@ -180,7 +181,11 @@ package struct LossReport {
                 narrowing.isFar == links.isInverted
                 ? .furtherLinks(place)
                 : inverse.map { .furtherLinks("\($0.owner).\($0.relationship.name)") } ?? .furtherOwners(place)
-            add(kind, trace?.furtherLinks(of: found.name, declaredBy: links.entity, isFar: narrowing.isFar))
+            let trace = trace ?? ContentTrace(store: source, source: source, before: nil)
+            let content = trace.furtherLinks(of: found.name, declaredBy: links.entity, isFar: narrowing.isFar)
+            let isNew = !told.contains(kind)
+            add(kind, self.trace == nil ? nil : content)
+            if isNew, self.trace == nil { losses[losses.count - 1].contentOfStep = content }
         }
         appendUnconfirmed(links, found)
         let mine = links.isInverted ? source.inverse(of: found)?.relationship : found

@@ -5,14 +5,15 @@ import CausewayStores
 extension Preflight {
     /// Objects with several owners whose relationship becomes a to-many without inverse, which has room for one: the
     /// further links need `--end-links`. Reads the links of each such relationship once. What a later step loses is
-    /// counted in the store's own rows, as its losses are; so only the check before the first step asks.
+    /// counted in the store's own rows before the first step; behind mapping models and handlers, when the step begins.
     func sharedObjects() throws(SQLiteError) -> Findings {
         var findings = Findings()
-        guard step.firstStep == 0 else { return findings }
-        for loss in steps.flatMap(\.lost) {
-            guard case .furtherOwners(let place) = loss.kind, case .furtherLinks(let ends)? = loss.content else {
-                continue
-            }
+        let isFirst = step.firstStep == 0
+        let hop = step.versions.prefix(2).joined(separator: " → ")
+        for loss in isFirst ? steps.flatMap(\.lost) : step.lost.filter({ $0.step == hop }) {
+            guard case .furtherOwners(let place) = loss.kind,
+                case .furtherLinks(let ends)? = isFirst ? loss.content : loss.contentOfStep
+            else { continue }
             var (links, objects) = (0, FoundRows())
             for end in ends.sorted() {
                 let storage: LinkStorage
