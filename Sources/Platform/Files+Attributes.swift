@@ -16,13 +16,14 @@ extension Files {
     ///   - source: The file whose attributes are wanted; links are followed.
     ///   - target: The file that gets them; no link, and not open in SQLite.
     ///   - ignoringOwner: The owner stays where the process may not change it.
+    ///   - mark: The target's own mark; nil for none. The source's is never copied.
     /// - Returns: The names of attributes that stay different because only the system or root may change them: those of
     ///   `security.` and `trusted.` that were refused with EPERM or ENOTSUP. Everything else that is refused is an
     ///   error.
     /// - Throws: `.permissionDenied` when the owner differs and the process may not change it.
     @discardableResult
     package static func copyAttributes(
-        from source: String, to target: String, ignoringOwner: Bool = false
+        from source: String, to target: String, ignoringOwner: Bool = false, mark: String? = nil
     ) throws(FileError) -> [String] {
         let wanted = try status(of: source)
         let file = try OpenFile(target, mode: .read, followsLinks: false)
@@ -42,11 +43,14 @@ extension Files {
             _ = try SystemCall.run("copy the attributes of", source) {
                 unsafe copyfile(source, target, nil, copyfile_flags_t(COPYFILE_XATTR | COPYFILE_ACL))
             }
+            try file.setMark(mark)
             return []
         #else
-            let attributes = try ExtendedAttributes.names(of: source)
+            let attributes = try ExtendedAttributes.names(of: source).filter { $0 != markName }
             // Before the permissions: while there is an access control list, they set its mask.
             var refused = try file.removeAttributes(except: attributes)
+            // They may be those of a file that nobody may write to.
+            try file.setMark(mark)
             try file.setPermissions(wanted.mode)
             for name in attributes {
                 let value = try ExtendedAttributes.value(of: name, of: source)

@@ -44,6 +44,8 @@ package enum KillPoint: String, CaseIterable, Sendable {
     case intentWritten, backupLinked, swapped, swapDurable
     /// 13: the work directory is being removed.
     case cleaningUp, intentRemoved, planRemoved, lockRemoved
+    /// In a rollback: the log and the journal of a store that can't be read are beside its second name.
+    case sidecarsMoved
 
     #if DEBUG || CAUSEWAY_HARNESS
         private static let killing = Setting("CAUSEWAY_KILL_AT")

@@ -51,10 +51,10 @@ extension SourceStore {
     ///
     /// - Throws: what `body` throws, or `.busy` where the store was written to meanwhile and no lock could prevent it.
     package static func reading<Answer>(
-        _ location: StoreLocation, shouldStop: (() -> Bool)? = nil,
+        _ location: StoreLocation, removesEmptyLog: Bool = false, shouldStop: (() -> Bool)? = nil,
         _ body: (SourceStore) throws(EngineError) -> Answer
     ) throws(EngineError) -> Answer {
-        let store = try reading(location, shouldStop: shouldStop)
+        let store = try reading(location, removesEmptyLog: removesEmptyLog, shouldStop: shouldStop)
         defer { store.release() }
         let answer: Answer
         do throws(EngineError) {

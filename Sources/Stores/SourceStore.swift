@@ -48,20 +48,25 @@ package final class SourceStore: @unchecked Sendable {
 
     /// Opens a store to read it; its bytes stay as they are.
     ///
-    /// Once it is open, `shouldStop` is asked every few milliseconds while a statement runs; true ends it with
-    /// `.interrupted`.
+    /// - Parameters:
+    ///   - location: where it is.
+    ///   - removesEmptyLog: whether a `-wal` without content, and its `-shm`, go when the store is released, if no
+    ///     other program uses them: the reader of a migration that was killed leaves such. Otherwise they stay.
+    ///   - shouldStop: asked every few milliseconds while a statement runs; true ends it with `.interrupted`.
     package static func reading(
-        _ location: StoreLocation, shouldStop: (() -> Bool)? = nil
+        _ location: StoreLocation, removesEmptyLog: Bool = false, shouldStop: (() -> Bool)? = nil
     ) throws(EngineError) -> SourceStore {
         let file = try StoreFile(checking: location)
         // Before SQLite opens it: a writer may restart the log.
         try ForeignLog.refuseOtherPages(location, pageSize: file.header.pageSize)
         let walBreak = try file.walBreak(location)
-        let mode = try file.readingMode(location)
+        let keepsLog = try file.keepsLog(location, removesEmptyLog: removesEmptyLog)
+        let mode = try file.readingMode(location, keepsLog: keepsLog)
         let uuid = ForeignLog.uuidWithoutLog(location)
         let store = try SourceStore(
             location, file: file, walBreak: walBreak, sight: mode == .immutable ? .unlocked : .locked,
-            connection: try file.readingConnection(location, mode), guardian: nil, shouldStop: shouldStop)
+            connection: try file.readingConnection(location, mode, keepsLog: keepsLog), guardian: nil,
+            shouldStop: shouldStop)
         do throws(EngineError) {
             try ForeignLog.refuseOtherStore(location, without: uuid, with: store.metadata.uuid)
             return store
@@ -87,10 +92,12 @@ package final class SourceStore: @unchecked Sendable {
     /// Opens a store to read it with several connections, all of which see the same rows although others write.
     ///
     /// The connections begin one after the other: if a program wrote in between, all begin again.
-    package static func reading(_ location: StoreLocation, companions count: Int) throws(EngineError) -> SourceStore {
+    package static func reading(
+        _ location: StoreLocation, removesEmptyLog: Bool, companions count: Int
+    ) throws(EngineError) -> SourceStore {
         var attempt = 1
         while true {
-            let store = try reading(location)
+            let store = try reading(location, removesEmptyLog: removesEmptyLog)
             do throws(EngineError) {
                 store.waiting = try store.companions(count)
                 return store

@@ -51,20 +51,31 @@ package struct StoreFile {
     private static let damageRemedy =
         "copy the store again, restore a backup, or save what can be read with causeway export --salvage"
 
+    /// Whether the `-wal` beside the store stays when the last connection to it closes: one that holds rows does, and an
+    /// empty one that was there before.
+    func keepsLog(_ location: StoreLocation, removesEmptyLog: Bool) throws(EngineError) -> Bool {
+        guard header.isWAL, walBytes == 0 else { return walBytes > 0 }
+        if removesEmptyLog { return false }
+        return try EngineError.reading(location.wal) { try Files.exists(location.wal) }
+    }
+
     /// How SQLite can read the store and leave nothing behind.
     ///
     /// In WAL mode it makes a `-wal` and a `-shm` with the store's own permissions, and can't remove them without write
     /// access to the store: then the application couldn't write to them either. If they don't exist and can't be made,
     /// as on a full disk, a store without rows in a `-wal` needs neither.
-    func readingMode(_ location: StoreLocation) throws(EngineError) -> Connection.Mode {
+    ///
+    /// An empty -wal that stays would stay with a -shm that this reader makes: without one, none is made.
+    func readingMode(_ location: StoreLocation, keepsLog: Bool) throws(EngineError) -> Connection.Mode {
         guard header.isWAL else { return .readOnly }
         let (mayWrite, mayMakeFiles) = (Files.mayWrite(to: location.path), Files.mayWrite(in: location.directory))
-        let (hasBoth, free) = try EngineError.reading(location.path) {
+        let (hasLog, hasSharedMemory, free) = try EngineError.reading(location.path) {
             try (
-                Files.exists(location.wal) && Files.exists(location.shm),
-                DiskSpace.available(at: location.directory)
+                Files.exists(location.wal), Files.exists(location.shm), DiskSpace.available(at: location.directory)
             )
         }
+        if keepsLog, walBytes == 0, !hasSharedMemory { return .immutable }
+        let hasBoth = hasLog && hasSharedMemory
         let isFull = walBytes == 0 && free < Self.roomOfSharedMemory
         if hasBoth || (mayWrite && mayMakeFiles && !isFull) { return .readWrite }
         guard walBytes > 0 else { return .immutable }
@@ -82,7 +93,9 @@ package struct StoreFile {
     }
 
     /// A connection that changes no byte of the store.
-    func readingConnection(_ location: StoreLocation, _ mode: Connection.Mode) throws(EngineError) -> Connection {
+    func readingConnection(
+        _ location: StoreLocation, _ mode: Connection.Mode, keepsLog: Bool
+    ) throws(EngineError) -> Connection {
         try EngineError.at(location.path) {
             // Opened for writing, SQLite would play it back; opened as immutable, it wouldn't look at it.
             if header.isWAL, try Self.hasHotJournal(location) {
@@ -91,9 +104,9 @@ package struct StoreFile {
             let connection = try Connection(path: location.path, mode: mode, hardening: .untrusted)
             if mode == .readWrite {
                 // A WAL database needs its -shm, which a read-only connection would leave behind. Opened for writing,
-                // SQLite removes what it made; it must write nothing, and leave a -wal that holds rows as it is.
+                // SQLite removes what it made; it must write nothing, and leave a -wal that stays as it is.
                 try connection.setQueryOnly(true)
-                try connection.setNoCheckpointOnClose(walBytes > 0)
+                try connection.setNoCheckpointOnClose(keepsLog)
             }
             return connection
         }

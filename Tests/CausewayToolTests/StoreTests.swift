@@ -153,6 +153,25 @@ struct StoreTests {
         #expect(try folder.content().filter { $0.key != "Store.sqlite-shm" } == before)
     }
 
+    @Test(
+        "a reading command leaves an empty -wal and its -shm where they are", arguments: ["inspect", "verify", "plan"],
+        [true, false])
+    func emptyLog(command: String, hasSharedMemory: Bool) throws {
+        let folder = try WorkFolder()
+        let name = "posts-and-colors/CoreDataMigration_Example_WAL.sqlite"
+        let store = try folder.copy(SharedStores.path(name), as: "Store.sqlite")
+        try Data().write(to: URL(filePath: store + "-wal"))
+        // As an app leaves it that was ended: the index of no frames.
+        if hasSharedMemory { try Data(count: 32_768).write(to: URL(filePath: store + "-shm")) }
+        let before = try folder.content()
+        let run = try ToolProcess([command, store, "--models", SharedStores.models])
+        #expect(run.status == 0, "\(run.errors)")
+        var after = try folder.content()
+        // SQLite rebuilds it from the -wal.
+        if hasSharedMemory { after["Store.sqlite-shm"] = before["Store.sqlite-shm"] }
+        #expect(after == before)
+    }
+
     @Test("an inspection shows no values of the app's metadata")
     func noValues() throws {
         let folder = try WorkFolder()

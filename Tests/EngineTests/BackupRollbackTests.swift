@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStores
 import Foundation
@@ -207,6 +208,83 @@ struct BackupRollbackTests {
         #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'a'", "'a'"])
         let left = try names(scenario).filter { $0.hasPrefix("Store.sqlite") }
         #expect(left.count == (isGone ? 2 : 3), "\(left)")
+    }
+
+    /// What is run after a rollback that was killed.
+    enum Next: CaseIterable { case rollback, migration, purge }
+
+    @Test(
+        "a rollback that is killed between the sidecars and the rename is undone, or done, by the next command",
+        arguments: ["-wal", "-journal"], Next.allCases)
+    func killedBetween(suffix: String, next: Next) async throws {
+        let scenario = try migrated()
+        if suffix == "-wal" {
+            try scenario.leaveWAL(["UPDATE ZTHING SET ZTEXT = 'new'"])
+        } else {
+            try scenario.leaveHotJournal()
+        }
+        try scenario.change(scenario.store) { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let (before, sidecar) = (try everything(scenario), try scenario.bytes(scenario.store + suffix))
+        try await killRollback(scenario)
+        let kept = scenario.store + ".rolledback-" + String(scenario.backup.suffix(8))
+        #expect(try scenario.bytes(kept + suffix) == sidecar)
+        switch next {
+        case .rollback:
+            let outcome = try BackupRollback(store: scenario.store).run()
+            #expect(outcome.warnings.contains { $0.hasSuffix("is kept as \(kept)\(suffix)") })
+            #expect(try scenario.bytes(kept + suffix) == sidecar)
+            #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'a'", "'a'"])
+        case .migration where suffix == "-journal":
+            // It has the store's first page: with it the store can be read, and is new already.
+            #expect(try scenario.migrate().prepared.steps.isEmpty)
+        case .migration:
+            #expect(try failure { try scenario.migrate() }.kind == .sourceData)
+            #expect(try everything(scenario) == before)
+        case .purge:
+            #expect(
+                try failure { _ = try BackupPurge(store: scenario.store, removesRolledBack: true).run() }.kind
+                    == .sourceData)
+            #expect(try scenario.bytes(kept + suffix) == sidecar)
+        }
+    }
+
+    @Test("a rollback to a place without a store, killed in between, tells of the -wal when it is done")
+    func killedWithoutStore() async throws {
+        let scenario = try migrated()
+        try scenario.leaveWAL(["UPDATE ZTHING SET ZTEXT = 'new'"])
+        let sidecar = try scenario.bytes(scenario.wal)
+        try FileManager.default.removeItem(atPath: scenario.store)
+        try await killRollback(scenario)
+        let kept = scenario.store + ".rolledback-" + String(scenario.backup.suffix(8))
+        let outcome = try BackupRollback(store: scenario.store).run()
+        #expect(outcome.warnings.contains { $0.hasSuffix("is kept as \(kept)-wal") })
+        #expect(try scenario.bytes(kept + "-wal") == sidecar)
+        #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'a'", "'a'"])
+    }
+
+    @Test("a log that a program has made since a killed rollback isn't replaced")
+    func killedAndWritten() async throws {
+        let scenario = try migrated()
+        try scenario.leaveWAL(["UPDATE ZTHING SET ZTEXT = 'new'"])
+        try scenario.change(scenario.store) { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        try await killRollback(scenario)
+        try Data([1]).write(to: URL(filePath: scenario.wal))
+        func files() throws -> [String: String] {
+            try everything(scenario).filter { $0.key.hasPrefix("Store.sqlite") }
+        }
+        let before = try files()
+        let error = try failure { _ = try BackupRollback(store: scenario.store).run() }
+        #expect(error.kind == .undecided && error.remedy.hasPrefix("move one of them away"))
+        #expect(try files() == before)
+    }
+
+    private func killRollback(_ scenario: Scenario) async throws {
+        let store = scenario.store
+        await #expect(processExitsWith: .signal(SIGKILL)) { [store = store as String] in
+            unsafe setenv("CAUSEWAY_HARNESS", "1", 1)
+            unsafe setenv("CAUSEWAY_KILL_AT", "sidecarsMoved", 1)
+            _ = try BackupRollback(store: store).run()
+        }
     }
 
     @Test("the -wal of a store with a damaged schema is kept separately")

@@ -66,22 +66,62 @@ struct RecoverySwapTests {
         if target == "V1" { #expect(try scenario.bytes(scenario.store) == old) }
     }
 
-    @Test("an output is published, or is already, at every point where its run was killed")
-    func output() async throws {
-        for (point, isThere) in [(KillPoint.externalFilesLinked, false), (.intentWritten, false), (.swapped, true)] {
-            let scenario = try Scenario.chain()
-            let before = try scenario.everything()
-            let output = scenario.folder + "/Out.sqlite"
-            try await scenario.kill(at: point, output: output)
-            #expect(FileManager.default.fileExists(atPath: output) == isThere, "\(point)")
-            let rerun = try scenario.rerun(scenario.request(to: "V4", output: output))
-            #expect(rerun.steps.isEmpty)
-            #expect(rerun.outcome.wasSwapped == isThere)
-            #expect(try Database.dump(output) == Scenario.chainResult.get())
-            var after = try scenario.everything()
-            after["Out.sqlite"] = nil
-            #expect(after == before, "\(point)")
+    @Test(
+        "an output is published, or is already, at every point where its run was killed",
+        arguments: [
+            (KillPoint.externalFilesLinked, 1, false), (.intentWritten, 1, false), (.swapped, 1, true),
+            (.swapDurable, 1, true), (.cleaningUp, 1, true), (.planRemoved, 2, true), (.intentRemoved, 2, true),
+            (.lockRemoved, 1, true),
+        ])
+    func output(point: KillPoint, count: Int, isThere: Bool) async throws {
+        let scenario = try Scenario.chain()
+        let before = try scenario.everything()
+        let output = scenario.folder + "/Out.sqlite"
+        try await scenario.kill(at: point, count, output: output)
+        #expect(FileManager.default.fileExists(atPath: output) == isThere, "\(point)")
+        let rerun = try scenario.rerun(scenario.request(to: "V4", output: output))
+        #expect(rerun.steps.isEmpty)
+        #expect(rerun.outcome.wasSwapped == isThere)
+        #expect(try Database.dump(output) == Scenario.chainResult.get())
+        var after = try scenario.everything()
+        after["Out.sqlite"] = nil
+        #expect(after == before, "\(point)")
+    }
+
+    /// What may differ from a run whose result is there.
+    enum Difference: String, CaseIterable {
+        case none, sourceWritten, outputWritten, outputCopied, otherVersion, otherVerification, otherOption, log
+    }
+
+    @Test(
+        "a finished output answers the same request only, and only while nobody writes", arguments: Difference.allCases)
+    func sameOutput(_ difference: Difference) throws {
+        let scenario = try Scenario.chain()
+        let output = scenario.folder + "/Out.sqlite"
+        var request = scenario.request(to: "V4", output: output)
+        _ = try Migration(request).run()
+        switch difference {
+        case .none: break
+        case .sourceWritten: try Scenario.execute("UPDATE Z_METADATA SET Z_VERSION = Z_VERSION", scenario.store)
+        case .outputWritten: try Scenario.execute("UPDATE Z_METADATA SET Z_VERSION = Z_VERSION", output)
+        case .outputCopied:
+            let data = try Data(contentsOf: URL(filePath: output))
+            try FileManager.default.removeItem(atPath: output)
+            try data.write(to: URL(filePath: output))
+        case .otherVersion: request.target = "V3"
+        case .otherVerification: request.verification = .full
+        case .otherOption: request.badRows = .quarantine
+        case .log: try Data([1]).write(to: URL(filePath: output + "-wal"))
         }
+        let before = try scenario.everything()
+        if difference == .none {
+            let outcome = try Migration(request).run()
+            #expect(outcome.wasSwapped && outcome.store == output && outcome.rows == 0)
+        } else {
+            let error = #expect(throws: EngineError.self) { try Migration(request).run() }
+            #expect(error?.kind == .cannotCreate && error?.message.hasSuffix("already exists") == true)
+        }
+        #expect(try scenario.everything() == before)
     }
 
     @Test("a missing store is restored from the backup")

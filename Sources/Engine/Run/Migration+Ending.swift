@@ -9,7 +9,7 @@ extension Migration {
     /// source stays as it is to the byte, and is read through one consistent snapshot (InsideCrashSafety §4.2).
     func run(from source: StoreLocation, to destination: StoreLocation) throws(EngineError) -> MigrationOutcome {
         let isOutput = request.output != nil
-        if isOutput { try refuseTaken(destination, for: source) }
+        if isOutput, let outcome = try madeWithoutWork(from: source, at: destination) { return outcome }
         let history = isOutput ? nil : try versions()
         let directory: WorkDirectory
         do throws(EngineError) {
@@ -24,7 +24,10 @@ extension Migration {
         var outcome: MigrationOutcome?
         var failure: RunFailure?
         do throws(EngineError) {
-            if !isOutput { before = try StoreTrace(source) }
+            if !isOutput {
+                try BrokenStore.takeBack(source)
+                before = try StoreTrace(source)
+            }
             outcome = try run.outcome(in: directory)
         } catch {
             failure = RunFailure(error: error, keepsWork: run.keepsWork(after: error), hasPlan: run.hasPlan)
@@ -33,13 +36,52 @@ extension Migration {
         return try settled(directory, outcome, failure)
     }
 
-    private func refuseTaken(_ destination: StoreLocation, for source: StoreLocation) throws(EngineError) {
+    /// Before anything is made beside existing files: without a work directory they are nobody's work.
+    private func madeWithoutWork(
+        from source: StoreLocation, at destination: StoreLocation
+    ) throws(EngineError) -> MigrationOutcome? {
         try ExternalFiles.refuseShared(from: source, to: destination)
         let hasFolder = try EngineError.at(destination.workDirectory, as: .cannotCreate) {
             try Files.exists(destination.workDirectory)
         }
-        // Before anything is made beside existing files.
-        if !hasFolder { try refuseExisting(destination) }
+        return hasFolder ? nil : try madeBefore(from: source, at: destination)
+    }
+
+    /// The outcome where the new store is in place, made of this source by the same request, and no record is left: the
+    /// run that made it was killed while it removed its work, or nobody waited for its answer.
+    ///
+    /// - Throws: `.cannotCreate` where anything else is there.
+    func madeBefore(
+        from source: StoreLocation, at destination: StoreLocation
+    ) throws(EngineError) -> MigrationOutcome? {
+        guard let prepared = try preparedBefore(source, destination) else {
+            try refuseExisting(destination)
+            return nil
+        }
+        var outcome = MigrationOutcome(store: destination.path, prepared: prepared, warnings: prepared.warnings)
+        outcome.wasSwapped = true
+        return outcome
+    }
+
+    /// What is planned now, where the destination is marked as its result.
+    private func preparedBefore(
+        _ source: StoreLocation, _ destination: StoreLocation
+    ) throws(EngineError) -> PreparedMigration? {
+        let mark = try EngineError.at(destination.path) { () throws(FileError) -> String? in
+            guard try Files.statusIfExists(destination.path)?.kind == .regular else { return nil }
+            for path in [destination.wal, destination.journal] {
+                // One with content is a program's that has written to the store. Readers leave an empty one.
+                if let there = try Files.statusIfExists(path), try !destination.isSpent(path, there) { return nil }
+            }
+            return try Files.mark(of: destination.path)
+        }
+        guard let mark else { return nil }
+        let identity = try SourceIdentity(StoreDescriptor(source), uuid: "", isGuarded: false)
+        let prepared = try prepare(source, versions())
+        let expected = try EngineError.at(destination.path) {
+            try OutputMark(PlanFingerprint(prepared, request), identity, request.verification, destination.path)
+        }
+        return mark == expected.text ? prepared : nil
     }
 
     /// Gives a store that was to be replaced its journal mode back where no work counts on it, and says what was done

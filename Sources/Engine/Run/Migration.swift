@@ -57,11 +57,15 @@ package struct Migration {
 
     /// Plans without writing or reading rows.
     package func prepare() throws(EngineError) -> PreparedMigration {
-        try prepare(StoreLocation(existing: request.store), try versions())
+        let history = try versions()
+        return try SourceStore.reading(StoreLocation(existing: request.store)) { store throws(EngineError) in
+            try PreparedMigration(request, history: history, store: store)
+        }
     }
 
+    /// What a run plans for a store; another run that was killed may have left an empty -wal beside it.
     func prepare(_ location: StoreLocation, _ history: ModelHistory) throws(EngineError) -> PreparedMigration {
-        try SourceStore.reading(location) { store throws(EngineError) in
+        try SourceStore.reading(location, removesEmptyLog: true) { store throws(EngineError) in
             try PreparedMigration(request, history: history, store: store)
         }
     }
@@ -104,7 +108,7 @@ package struct Migration {
     func checkedPreview(
         _ location: StoreLocation, _ history: ModelHistory, refusing: () throws(EngineError) -> Void
     ) throws(EngineError) -> (prepared: PreparedMigration, check: SourceCheck?) {
-        try SourceStore.reading(location) { store throws(EngineError) in
+        try SourceStore.reading(location, removesEmptyLog: true) { store throws(EngineError) in
             var prepared = try PreparedMigration(request, history: history, store: store)
             guard !prepared.steps.isEmpty else { return (prepared, nil) }
             try refusing()

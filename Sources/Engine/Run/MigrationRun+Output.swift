@@ -17,7 +17,8 @@ extension MigrationRun {
         let identity = try SourceIdentity(descriptor, uuid: "", isGuarded: false)
         try found.requireSource(descriptor, isGuarded: false)
         // Mapping models look rows up while others are streamed.
-        let store = try SourceStore.reading(source, companions: 1 + max(1, request.options.jobs))
+        let store = try SourceStore.reading(
+            source, removesEmptyLog: true, companions: 1 + max(1, request.options.jobs))
         defer { store.release() }
         // Again: a program may have written before the snapshot began.
         try found.requireSource(descriptor, isGuarded: false)

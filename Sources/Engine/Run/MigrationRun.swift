@@ -66,7 +66,10 @@ struct MigrationRun {
     /// - Returns: the outcome where nothing is to be done.
     private mutating func preview(in directory: borrowing WorkDirectory) throws(EngineError) -> MigrationOutcome? {
         if isOutput {
-            try migration.refuseExisting(destination)
+            if let outcome = try migration.madeBefore(from: source, at: destination) {
+                hasForeignWork = false
+                return outcome
+            }
         } else {
             try migration.refuseHardLinks(source)
             hasRolledBack = try rollBackHotJournal(in: directory)
@@ -205,7 +208,7 @@ struct MigrationRun {
         if isOutput { try copyExternalFiles(&outcome) }
         let swap = StoreSwap(
             staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: ignoresOwnership,
-            cancellation: migration.cancellation)
+            verification: request.verification, cancellation: migration.cancellation)
         try steps.condemning(in: directory) { () throws(EngineError) in
             if isOutput {
                 outcome.warnings += try swap.publish(at: destination, like: source, descriptor, in: directory)

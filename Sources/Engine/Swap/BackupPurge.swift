@@ -37,23 +37,16 @@ package struct BackupPurge {
     package func run() throws(EngineError) -> PurgeOutcome {
         let location = try StoreLocation(existing: store)
         let backups = StoreBackups(location: location)
-        var paths = try backups.paths()
-        if let backup { paths = [try backups.chosen(backup)] }
-        var copies = try backups.walCopies(of: backup == nil ? nil : paths.first)
-        var rolledBack: [String] = []
-        if removesRolledBack {
-            rolledBack = try backups.paths(of: .rolledback)
-            copies += try backups.rolledBackCopies()
-        }
+        let chosen = try backup.map { given throws(EngineError) in try backups.chosen(given) }
         // The file must be a store: else a backup may be the only good copy.
         let current = try SourceStore.reading(location)
         current.release()
         guard let directory = try Self.locked(backups, location) else {
-            return try removing(paths, rolledBack, copies, in: location)
+            return try removing(chosen, backups)
         }
         var outcome: PurgeOutcome
         do throws(EngineError) {
-            outcome = try removing(paths, rolledBack, copies, in: location)
+            outcome = try removing(chosen, backups)
         } catch {
             // The thrown failure matters.
             try? directory.remove()
@@ -82,9 +75,11 @@ package struct BackupPurge {
         }
     }
 
-    private func removing(
-        _ paths: [String], _ rolledBack: [String], _ copies: [String], in location: StoreLocation
-    ) throws(EngineError) -> PurgeOutcome {
+    private func removing(_ chosen: String?, _ backups: StoreBackups) throws(EngineError) -> PurgeOutcome {
+        let location = backups.location
+        let paths = if let chosen { [chosen] } else { try backups.paths() }
+        let rolledBack = removesRolledBack ? try backups.paths(of: .rolledback) : []
+        let copies = try backups.walCopies(of: chosen) + (removesRolledBack ? backups.rolledBackCopies() : [])
         var outcome = PurgeOutcome(store: location.path, removed: [], bytes: 0)
         do throws(FileError) {
             for path in paths {

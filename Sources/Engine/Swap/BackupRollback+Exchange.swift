@@ -38,6 +38,7 @@ extension BackupRollback {
                     hasTwoNames = true
                 }
                 moved = try broken.moveSidecars(to: kept)
+                KillPoint.reach(.sidecarsMoved)
             }
             try Self.rename(backup, to: location, keepingAs: kept, descriptor)
         } catch {

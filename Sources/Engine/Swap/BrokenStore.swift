@@ -35,7 +35,11 @@ final class BrokenStore {
     func moveSidecars(to kept: String) throws(EngineError) -> [String] {
         do {
             for (path, suffix) in [(location.wal, "-wal"), (location.journal, "-journal"), (location.shm, "-shm")] {
-                guard let status = try Files.statusIfExists(path) else { continue }
+                guard let status = try Files.statusIfExists(path) else {
+                    // Where no store was, a rollback of the same backup has moved it that was killed.
+                    if try Files.statusIfExists(kept + suffix) != nil { moved.append((path, kept + suffix)) }
+                    continue
+                }
                 // SQLite makes the index of a log again.
                 if try path == location.shm || location.isSpent(path, status) {
                     try Files.unlink(path)
@@ -53,6 +57,49 @@ final class BrokenStore {
             throw EngineError(error, during: location.path)
         }
         return moved.map { "\($0.from): is kept as \($0.to)" }
+    }
+
+    /// Undoes what a rollback did that was killed before its commit point: while the store has a second name,
+    /// `<store>.rolledback-<digits>`, its log and its journal may stand beside that one. Without them rows are missing.
+    ///
+    /// - Throws: `.undecided` where a program has made others since, `.busy` where it uses the store.
+    static func takeBack(_ location: StoreLocation) throws(EngineError) {
+        for kept in try secondNames(of: location) {
+            let store = try BrokenStore(location)
+            for (path, suffix) in [(location.wal, "-wal"), (location.journal, "-journal")] {
+                try EngineError.at(kept + suffix) {
+                    guard try Files.statusIfExists(kept + suffix) != nil else { return }
+                    if let there = try Files.statusIfExists(path) {
+                        guard try location.isSpent(path, there) else {
+                            throw EngineError(
+                                .undecided,
+                                "\(kept)\(suffix): a rollback that was ended moved it there; \(path) is another one",
+                                remedy: "move one of them away, then run again")
+                        }
+                        try Files.unlink(path)
+                    }
+                    try Files.rename(kept + suffix, to: path)
+                }
+            }
+            try EngineError.at(kept) {
+                // The names of the log first: if this run is killed, too, the next one finds them.
+                try Files.syncDirectory(location.directory)
+                try Files.unlink(kept)
+                try Files.syncDirectory(location.directory)
+            }
+            withExtendedLifetime(store) {}
+        }
+    }
+
+    private static func secondNames(of location: StoreLocation) throws(EngineError) -> [String] {
+        let status = try EngineError.reading(location.path) { try Files.statusIfExists(location.path) }
+        guard let status, status.kind == .regular, status.linkCount > 1 else { return [] }
+        var names: [String] = []
+        for path in try StoreBackups(location: location).paths(of: .rolledback) {
+            let other = try EngineError.reading(path) { try Files.statusIfExists(path) }
+            if other?.isSameFile(as: status) == true { names.append(path) }
+        }
+        return names
     }
 
     /// Undoes it: the file keeps its name after all.

@@ -81,7 +81,8 @@ struct StoreBackups {
         return only
     }
 
-    /// Takes the work directory, so that no migration runs meanwhile, and refuses if there is unfinished work.
+    /// Takes the work directory, so that no migration runs meanwhile, refuses if there is unfinished work, and undoes a
+    /// rollback that was killed.
     func lock(needsLinks: Bool) throws(EngineError) -> WorkDirectory {
         let directory = try WorkDirectory.taken(
             at: location.workDirectory, needsLinks: needsLinks, remedy: "get write access to the store's folder")
@@ -95,6 +96,13 @@ struct StoreBackups {
             // The run that swapped ended before this.
             try StoreSwap.proveDurable(location)
             try SidecarCopies(work: directory.path).removeSettled()
+        }
+        do throws(EngineError) {
+            try BrokenStore.takeBack(location)
+        } catch {
+            // The thrown failure matters.
+            try? directory.remove()
+            throw error
         }
         return directory
     }

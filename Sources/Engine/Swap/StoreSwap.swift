@@ -1,4 +1,5 @@
 import CausewayPlatform
+import CausewayPreparation
 import CausewayStores
 
 /// Puts a verified staging store in its place (InsideCrashSafety §§2.3, 4.2).
@@ -11,6 +12,7 @@ struct StoreSwap {
     let plan: PlanRecord
     let timeout: Double
     let ignoresOwnership: Bool
+    let verification: VerificationLevel
     let cancellation: Cancellation
 
     /// Replaces the store and keeps the original beside it.
@@ -59,7 +61,10 @@ struct StoreSwap {
         at location: StoreLocation, like source: StoreLocation, _ descriptor: StoreDescriptor,
         in work: borrowing WorkDirectory
     ) throws(EngineError) -> [String] {
-        let warnings = try prepare(like: source)
+        let mark = try EngineError.at(staging) {
+            try OutputMark(plan.fingerprint, plan.source, verification, staging).text
+        }
+        let warnings = try prepare(like: source, mark: mark)
         try work.write(try intent(location, backup: location.name + plan.backupSuffix, source: descriptor.identity()))
         do {
             // A link never replaces a file that appeared meanwhile; a rename would.
@@ -95,9 +100,10 @@ struct StoreSwap {
     }
 
     /// Owner, permissions and extended attributes, then everything on the medium.
-    private func prepare(like source: StoreLocation) throws(EngineError) -> [String] {
+    private func prepare(like source: StoreLocation, mark: String? = nil) throws(EngineError) -> [String] {
         do {
-            let refused = try Files.copyAttributes(from: source.path, to: staging, ignoringOwner: ignoresOwnership)
+            let refused = try Files.copyAttributes(
+                from: source.path, to: staging, ignoringOwner: ignoresOwnership, mark: mark)
             KillPoint.reach(.attributesCopied)
             try Files.syncFile(staging)
             try Files.syncDirectory(Paths.parent(of: staging))

@@ -18,7 +18,10 @@ package struct KillPointHarness: Sendable {
     package init(_ settings: HarnessSettings, points: [KillPoint]? = nil, chains: [Subject.Chain]? = nil) {
         self.settings = settings
         self.points =
-            points ?? KillPoint.allCases.filter { settings.engines.contains(.pages) || !Self.ofPages.contains($0) }
+            points
+            ?? KillPoint.allCases.filter { point in
+                point != .sidecarsMoved && (settings.engines.contains(.pages) || !Self.ofPages.contains(point))
+            }
         self.chains = chains ?? Subject.Chain.allCases
     }
 
