@@ -16,8 +16,9 @@ public struct ModelChange: Hashable, Codable, Sendable {
     public var from: String?
     /// What it is now, in the same words; for what is new, its type.
     public var to: String?
-    /// What the rows get: a default, an expression, a policy's name; of what is dropped, why its content may not be
-    /// lost: the mapping model reads it, or a policy may. nil for nothing.
+    /// What the rows get: a default, an expression, a policy's name; of what is moved, those rows that didn't have it;
+    /// of what is dropped, why its content may not be lost: the mapping model reads it, or a policy may. nil for
+    /// nothing.
     public var value: String?
     /// How much the store holds of what is dropped; nil where nothing is, without a store, and where it can't be
     /// counted: behind a mapping model or a stage's handler, and what a policy may read. A migration tells its plan of
@@ -66,6 +67,11 @@ public struct ModelChange: Hashable, Codable, Sendable {
         case abstract
         /// A uniqueness constraint comes or goes.
         case constraint
+        /// A fetch index comes, goes, or has another name or other elements. So do compound indexes and those of
+        /// indexed attributes, which are fetch indexes, too.
+        case index
+        /// Another version hash modifier, which says that the app means something else by it.
+        case hashModifier
     }
 }
 
@@ -89,7 +95,8 @@ extension ModelChange {
         case .renamed: "renamed from \(from ?? "")"
         case .moved:
             property == nil
-                ? "parent changed from \(from ?? "none") to \(to ?? "none")" : "moved from \(from ?? "") to \(to ?? "")"
+                ? "parent changed from \(from ?? "none") to \(to ?? "none")"
+                : "moved from \(from ?? "") to \(to ?? "")" + (value.map { ", other rows get \($0)" } ?? "")
         case .converted: "converted from \(from ?? "") to \(to ?? "")"
         case .dropped: "dropped" + (from.map { ", \($0)" } ?? "") + counted + (value.map { ", \($0)" } ?? "")
         case .transformed: value.map { "transformed: \($0)" } ?? "transformed from \(from ?? "nothing")"
@@ -107,6 +114,13 @@ extension ModelChange {
         case .deleteRule: "delete rule changed from \(from ?? "") to \(to ?? "")"
         case .abstract: "\(to ?? "") now"
         case .constraint: to.map { "unique now: \($0)" } ?? "no longer unique: \(from ?? "")"
+        case .index:
+            switch (from, to) {
+            case (let from?, let to?): "index changed from \(from) to \(to)"
+            case (nil, let to): "indexed now: \(to ?? "")"
+            case (let from?, nil): "no longer indexed: \(from)"
+            }
+        case .hashModifier: "version hash modifier changed from \(from ?? "none") to \(to ?? "none")"
         }
     }
 
@@ -139,6 +153,8 @@ extension ModelChange.Kind {
             case .deleteRule: .deleteRule
             case .abstract: .abstract
             case .constraint: .constraint
+            case .index: .index
+            case .hashModifier: .hashModifier
             }
     }
 }

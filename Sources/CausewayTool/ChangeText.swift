@@ -35,6 +35,7 @@ extension ModelChange.Kind {
     private static let inOrder: [Self] = [
         .added, .renamed, .moved, .converted, .transformed, .custom, .dropped, .mandatory, .optional, .destination,
         .cardinality, .inverse, .defaultValue, .derivation, .storage, .transformer, .deleteRule, .abstract, .constraint,
+        .index, .hashModifier,
     ]
 
     /// The kind after a number.
@@ -49,6 +50,8 @@ extension ModelChange.Kind {
         case .inverse: "with another inverse"
         case .deleteRule: "with another delete rule"
         case .constraint: "of uniqueness"
+        case .index: "of an index"
+        case .hashModifier: "of a hash modifier"
         case .mandatory: "mandatory now"
         case .optional: "optional now"
         case .added, .renamed, .moved, .converted, .transformed, .custom, .dropped, .abstract: rawValue

@@ -189,6 +189,8 @@ package struct FetchIndex: Hashable, Sendable {
         self.partialPredicate = partialPredicate
     }
 
+    package var isRTree: Bool { elements.contains { $0.kind == .rTree } }
+
     package struct Element: Hashable, Sendable {
         package var indexed: Indexed
         package var kind: Kind

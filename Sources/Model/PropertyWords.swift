@@ -38,3 +38,38 @@ extension Relationship.DeleteRule {
         }
     }
 }
+
+extension FetchIndex {
+    /// `byDate (date descending, title)`; the elements alone where the name says no more.
+    package var words: String {
+        let names = elements.map { element in
+            let name =
+                switch element.indexed {
+                case .property(let name): name
+                case .expression(_, let expression): expression.formatString
+                }
+            return name + (element.isAscending ? "" : " descending")
+        }
+        let list = names.joined(separator: ", ")
+        let isOwn = name == names.joined(separator: "_")
+        return (isOwn ? list : "\(name) (\(list))") + (isRTree ? ", R-tree" : "")
+            + (partialPredicate.map { " where \($0.formatString)" } ?? "")
+    }
+
+    /// The property that it consists of, if there is one only.
+    package var onlyProperty: String? {
+        guard elements.count == 1, case .property(let name) = elements[0].indexed else { return nil }
+        return name
+    }
+
+    /// The same after properties have got other names; so has an index that is named after them.
+    package func renaming(_ names: [String: String]) -> FetchIndex {
+        var result = self
+        for position in elements.indices {
+            guard case .property(let name) = elements[position].indexed, let new = names[name] else { continue }
+            result.elements[position].indexed = .property(new)
+            if self.name == name { result.name = new }
+        }
+        return result
+    }
+}

@@ -170,7 +170,8 @@ struct StepChain {
             try model.resolved(from: hop.from.versioned, to: hop.to.versioned, beside: models)
         }
         let losses = MappedLosses(
-            "\(hop.from.name) → \(hop.to.name)", resolved, source: hop.from.model, trace: trace)
+            "\(hop.from.name) → \(hop.to.name)", resolved, source: hop.from.model,
+            destination: hop.to.model, trace: trace)
         let changes = ObjectChanges(
             step: index, resolved, source: hop.from.model, destination: hop.to.model, trace: trace)
         return Link(content: .explicit(resolved), losses: losses.losses, changes: changes.changes)

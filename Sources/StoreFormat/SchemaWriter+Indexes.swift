@@ -122,7 +122,3 @@ extension SchemaWriter {
         }
     }
 }
-
-extension FetchIndex {
-    var isRTree: Bool { elements.contains { $0.kind == .rTree } }
-}

@@ -48,12 +48,73 @@ struct InferredChangesTests {
         }
         #expect(
             try changes(version("", attribute("a"), ""), version(attribute("a"), "", "")) == [
-                "Base.a: moved Left → Base", "Right.a: added - → String",
+                "Base.a: moved Left → Base"
+            ])
+        let withDefault = attribute("a", default: "x")
+        #expect(
+            try changes(version("", attribute("a"), ""), version(withDefault, "", "")) == [
+                "Base.a: moved Left → Base (\"x\")", "Base.a: defaultValue - → \"x\"",
             ])
         #expect(
             try changes(version(attribute("a"), "", ""), version("", attribute("a"), "")) == [
                 "Left.a: moved Base → Left", "Right.a: dropped String → -",
             ])
+    }
+
+    @Test("what is pulled up into an entity with rows, or into a new parent, is moved and not added")
+    func pulledUp() throws {
+        let from = model(
+            entity("Base"), entity("Left", parent: "Base", attribute("a"), toOne("b", "Other")), entity("Other"))
+        let to = model(
+            entity("Base", attribute("a"), toOne("b", "Other")), entity("Left", parent: "Base"), entity("Other"))
+        #expect(try changes(from, to) == ["Base.a: moved Left → Base", "Base.b: moved Left → Base"])
+        let apart = model(entity("Cat"), entity("Dog", toOne("owner", "Dog")))
+        let together = model(
+            entity("Pet", extra: "isAbstract=\"YES\"", toOne("owner", "Dog")), entity("Cat", parent: "Pet"),
+            entity("Dog", parent: "Pet"))
+        #expect(
+            try changes(apart, together).sorted() == [
+                "Cat: moved - → Pet", "Dog: moved - → Pet", "Pet.owner: moved Dog → Pet",
+                "Pet: added - → abstract entity",
+            ])
+    }
+
+    @Test("fetch indexes and hash modifiers, each change once")
+    func indexesAndModifiers() throws {
+        func index(_ name: String, _ elements: String...) -> String {
+            "<fetchIndex name=\"\(name)\">"
+                + elements.map { "<fetchIndexElement property=\"\($0)\" type=\"Binary\" order=\"ascending\"/>" }
+                .joined()
+                + "</fetchIndex>"
+        }
+        func version(_ entityExtra: String, _ a: String, _ rest: String...) -> String {
+            model(entity("Thing", extra: entityExtra, a, attribute("b"), rest.joined()))
+        }
+        let from = version(
+            "versionHashModifier=\"1\"", attribute("a"), index("byA", "a"), index("byB", "b", "a"), index("gone", "b"))
+        let to = version(
+            "versionHashModifier=\"2\"", attribute("c", was: "a", extra: "versionHashModifier=\"x\""),
+            index("byA", "c"),
+            index("byB", "c", "b"), index("new", "b", "c"))
+        let found = try changes(from, to).sorted()
+        #expect(
+            found == [
+                "Thing.c: hashModifier - → x", "Thing.c: renamed a → c", "Thing: hashModifier 1 → 2",
+                "Thing: index - → new (b, c)", "Thing: index b → -",
+                "Thing: index byB (b, c) → byB (c, b)", "Thing: index gone (b) → -",
+            ])
+        // The index of an attribute that is indexed by itself comes and goes with it, and has its name.
+        func indexed(_ name: String, _ flag: String, was: String? = nil) -> String {
+            attribute(name, was: was, extra: flag)
+        }
+        let on = "indexed=\"YES\""
+        #expect(try changes(version("", indexed("a", "")), version("", indexed("a", on))) == ["Thing: index - → a"])
+        #expect(
+            try changes(version("", indexed("a", on)), version("", indexed("c", on, was: "a"))) == [
+                "Thing.c: renamed a → c"
+            ])
+        #expect(
+            try changes(version("", ""), version("", indexed("a", on))) == ["Thing.a: added - → String"])
     }
 
     @Test("entities: new, gone, renamed, with another parent, abstract, unique")

@@ -121,6 +121,25 @@ struct LossReportTests {
             ])
     }
 
+    @Test("a relationship that is pushed down names the entities that lose it")
+    func pushedDown() throws {
+        func version(_ base: String, _ left: String, parent: String = "Base") -> String {
+            model(
+                entity("Base", extra: "isAbstract=\"YES\"", base), entity("Left", parent: "Base", left),
+                entity("Right", parent: "Base"), entity("Lone", parent: parent == "Base" ? "Base" : nil),
+                entity("Other"))
+        }
+        let (one, many) = (toOne("link", "Other"), toMany("link", "Other"))
+        for link in [one, many] {
+            #expect(
+                try losses(version(link, ""), version("", link)) == [
+                    "will drop the links of Lone.link", "will drop the links of Right.link",
+                ])
+        }
+        #expect(try losses(version(one, ""), version(one, "", parent: "")) == ["will drop the links of Lone.link"])
+        #expect(try losses(version("", one), version(one, "")) == [])
+    }
+
     @Test("both sides of a relationship are named in one sentence")
     func bothSides() throws {
         let from = library(toMany("books", "Book", inverse: "author"), toOne("author", "Author", inverse: "books"))

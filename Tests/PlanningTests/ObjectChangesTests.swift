@@ -9,12 +9,13 @@ import Testing
 struct ObjectChangesTests {
     private struct Step {
         var source: ManagedObjectModel
+        var destination: ManagedObjectModel
         var resolved: [ResolvedMapping]
         var changes: [String]
 
         /// Without the step.
         func losses(isDone: Bool = false) -> [String] {
-            MappedLosses("V", resolved, source: source).losses.map {
+            MappedLosses("V", resolved, source: source, destination: destination).losses.map {
                 String($0.sentence(isDone: isDone).dropFirst("V: ".count))
             }
         }
@@ -31,7 +32,7 @@ struct ObjectChangesTests {
             let ends = [$0.from, $0.to].map { $0 ?? "-" }.joined(separator: " → ")
             return "\($0.entity)\(place): \($0.kind.rawValue) \(ends)" + ($0.value.map { " (\($0))" } ?? "")
         }
-        return Step(source: source, resolved: resolved, changes: changes)
+        return Step(source: source, destination: destination, resolved: resolved, changes: changes)
     }
 
     @Test("what the versions differ in is named though the mapping model only copies")
@@ -98,6 +99,44 @@ struct ObjectChangesTests {
         )
         #expect(found.losses() == [])
         #expect(found.changes == [])
+    }
+
+    @Test("an order is lost where the relationship is ordered no more, and where only its inverse is read")
+    func orders() throws {
+        func version(ordered: Bool) -> String {
+            model(
+                entity("Author", toMany("books", "Book", inverse: "author", ordered: ordered)),
+                entity("Book", toOne("author", "Author", inverse: "books")))
+        }
+        let unordered = try step(
+            version(ordered: true), version(ordered: false),
+            .transform("Author", autofill: false, [.copy("books")]), .transform("Book", autofill: false, []))
+        #expect(unordered.losses() == ["will drop the order of Author.books, which is no longer ordered"])
+        #expect(unordered.changes == ["Author.books: cardinality ordered to-many → to-many"])
+        let unread = try step(
+            version(ordered: true), version(ordered: true), .transform("Author", autofill: false, []),
+            .transform("Book", autofill: false, [.copy("author")]))
+        #expect(
+            unread.losses() == ["will drop the order of Author.books: the mapping models read only its inverse"])
+        let kept = try step(
+            version(ordered: true), version(ordered: true), .transform("Author", autofill: false, [.copy("books")]),
+            .transform("Book", autofill: false, [.copy("author")]))
+        #expect(kept.losses() == [])
+    }
+
+    @Test("what is pulled up is moved where the mapping model reads it, and else new")
+    func pulledUp() throws {
+        func version(_ base: String, _ left: String) -> String {
+            model(
+                entity("Base", base), entity("Left", parent: "Base", left), entity("Right", parent: "Base"))
+        }
+        let (from, to) = (version("", attribute("a")), version(attribute("a"), ""))
+        let moved = try step(
+            from, to, .copy("Base"), .transform("Left", autofill: false, [.copy("a")]),
+            .transform("Right", autofill: false, []))
+        #expect(moved.changes == ["Base.a: moved Left → Base"])
+        let unread = try step(from, to, .copy("Base"), .transform("Left", autofill: false, []), .copy("Right"))
+        #expect(unread.changes == ["Base.a: added - → String", "Left.a: dropped String → -"])
     }
 
     @Test("a policy may read what no expression does")

@@ -45,8 +45,45 @@ package struct ContentTrace: Sendable {
         .links(Set(stored(relationship, declaredBy: entity).map(\.links)))
     }
 
+    /// Those that rows of some entities have, of the relationship that they share.
+    func links(of relationship: String, in entities: [String]) -> StoreContent {
+        .links(Set(ofRows(relationship, entities)))
+    }
+
+    /// Those of them that the inverse doesn't have, of a one-to-one of two relationships.
+    func links(
+        of relationship: String, in entities: [String], lackedBy inverse: String, of other: String
+    ) -> StoreContent {
+        let others = stored(inverse, declaredBy: other)
+        return .unconfirmed(
+            Set(
+                ofRows(relationship, entities).flatMap { links in
+                    others.map { StoreContent.Unconfirmed(links: links, inverse: $0.own(in: store)) }
+                }))
+    }
+
+    private func ofRows(_ relationship: String, _ entities: [String]) -> [StoreContent.StoredLinks] {
+        func ofRows(_ stored: Stored, _ entity: String) -> StoreContent.StoredLinks {
+            var links = stored.own(in: store)
+            let isOwn = links != stored.links
+            (links.rows, links.isAlone) = (.init(entities: [entity], areFar: stored.isInverted && !isOwn), true)
+            return links
+        }
+        guard let origins else {
+            return entities.compactMap { entity in stored(relationship, of: entity).map { ofRows($0, entity) } }
+        }
+        return entities.flatMap { entity in
+            (origins[entity] ?? []).compactMap { mapping -> StoreContent.StoredLinks? in
+                guard let origin = mapping.source, let stored = stored(relationship, through: mapping) else {
+                    return nil
+                }
+                return ofRows(stored, origin)
+            }
+        }
+    }
+
     /// Its links beyond the first one of each object at an end.
-    func furtherLinks(of relationship: String, declaredBy entity: String, isFar: Bool) -> StoreContent {
+    package func furtherLinks(of relationship: String, declaredBy entity: String, isFar: Bool) -> StoreContent {
         .furtherLinks(
             Set(
                 stored(relationship, declaredBy: entity).map {
@@ -86,22 +123,27 @@ package struct ContentTrace: Sendable {
 
     private func stored(_ relationship: String, declaredBy entity: String) -> [Stored] {
         guard let origins else { return [stored(relationship, of: entity)].compactMap(\.self) }
-        return source.entityAndSubentities(of: entity).flatMap { origins[$0] ?? [] }.compactMap { mapping in
-            guard let links = mapping.relationship(relationship)?.links,
-                var stored = stored(links.relationship, of: links.entity)
-            else { return nil }
-            if let countsFar = links.countsFarColumn {
-                if stored.isInverted != countsFar {
-                    stored.links = stored.links.inverseToOne(in: store) ?? stored.links
-                }
-                stored.isInverted = countsFar
-                stored.links.isAlone = true
-            }
-            stored.links.narrowings = links.narrowings.map { stored.isInverted ? $0.turned : $0 }
-            stored.isInverted = stored.isInverted != links.isInverted
-            stored.changesForm = links.changesForm
-            return stored
+        return source.entityAndSubentities(of: entity).flatMap { origins[$0] ?? [] }.compactMap {
+            stored(relationship, through: $0)
         }
+    }
+
+    /// What the store has of a relationship of the step's source, through an earlier mapping.
+    private func stored(_ relationship: String, through mapping: EntityMapping) -> Stored? {
+        guard let links = mapping.relationship(relationship)?.links,
+            var stored = stored(links.relationship, of: links.entity)
+        else { return nil }
+        if let countsFar = links.countsFarColumn {
+            if stored.isInverted != countsFar {
+                stored.links = stored.links.inverseToOne(in: store) ?? stored.links
+            }
+            stored.isInverted = countsFar
+            stored.links.isAlone = true
+        }
+        stored.links.narrowings = links.narrowings.map { stored.isInverted ? $0.turned : $0 }
+        stored.isInverted = stored.isInverted != links.isInverted
+        stored.changesForm = links.changesForm
+        return stored
     }
 
     /// Both ends of one set of links give the same name.

@@ -32,6 +32,8 @@ extension InferredChanges {
             add(
                 owner, new.name, .destination, from: old.relationship.destination, to: new.destination,
                 value: "its links end", content: trace?.links(of: old.relationship.name, declaredBy: old.owner))
+        } else if moved.contains([owner, new.name]) {
+            // What is moved is told once.
         } else if owner == to || mapping.mapping(to: owner)?.source == nil {
             add(owner, new.name, .added, to: new.words)
         }
@@ -58,6 +60,9 @@ extension InferredChanges {
         if old.deleteRule != new.deleteRule {
             add(owner, name, .deleteRule, from: old.deleteRule.word, to: new.deleteRule.word)
         }
+        if old.versionHashModifier != new.versionHashModifier {
+            add(owner, name, .hashModifier, from: old.versionHashModifier, to: new.versionHashModifier)
+        }
     }
 
     // MARK: - What has no place in the new version
@@ -73,8 +78,18 @@ extension InferredChanges {
                 add(
                     successor(of: entity) ?? entity, path, .dropped,
                     from: source.storedLeaf(path, of: entity)?.type.modelName, content: loss.content)
-            case .relationship(let ends): for end in ends { links[[end]] = loss.content }
-            case .filtered, .furtherLinks, .furtherOwners, .unconfirmed, .order, .other: break
+            case .relationship(let ends):
+                for end in ends {
+                    links[[end]] = loss.content
+                    let entity = Self.head(end)
+                    let name = String(end.dropFirst(entity.count + 1))
+                    // Others of the kind keep it.
+                    guard let found = source.relationship(name, of: entity), found.owner != entity else { continue }
+                    add(
+                        successor(of: entity) ?? entity, name, .dropped, from: found.relationship.words,
+                        content: loss.content)
+                }
+            case .filtered, .furtherLinks, .furtherOwners, .unconfirmed, .order, .unreadOrder, .other: break
             }
         }
         for name in source.entitiesInStoreOrder() {

@@ -12,6 +12,10 @@ package struct InferredChanges {
     let trace: ContentTrace?
     /// Attributes of the new version, `[owner, path]`, that some rows bring along.
     private var carried: Set<[String]> = []
+    /// Properties of the new version, `[owner, path]`, that another entity declared before.
+    var moved: Set<[String]> = []
+    /// What rows that don't bring such an attribute along get instead of NULL.
+    private var fillings: [[String]: String] = [:]
     /// Relationships of the old version, `[owner, name]`, that continue in the new one.
     var continued: Set<[String]> = []
     private var told: Set<StepChange> = []
@@ -32,14 +36,7 @@ package struct InferredChanges {
         self.source = source
         self.destination = destination
         self.trace = trace
-        for entity in mapping.entityMappings where entity.source != nil {
-            for attribute in entity.attributes {
-                guard case .carried = attribute.value,
-                    let owner = owner(of: attribute.destination, in: entity.destination ?? "")
-                else { continue }
-                carried.insert([owner, attribute.destination])
-            }
-        }
+        for entity in mapping.entityMappings where entity.source != nil { note(entity) }
         for entity in mapping.entityMappings {
             guard let to = entity.destination else { continue }
             guard let from = entity.source else {
@@ -55,6 +52,31 @@ package struct InferredChanges {
 
     /// In the order of the entities, each with everything that changes.
     package var changes: [StepChange] { found.groupedByEntity() }
+
+    /// Notes what an entity's rows bring along, and what they get.
+    private mutating func note(_ entity: EntityMapping) {
+        let (from, to) = (entity.source ?? "", entity.destination ?? "")
+        for attribute in entity.attributes {
+            guard let owner = owner(of: attribute.destination, in: to) else { continue }
+            let place = [owner, attribute.destination]
+            switch attribute.value {
+            case .carried(let origin, _, _):
+                carried.insert(place)
+                guard let old = source.owner(ofAttribute: Self.head(origin), seenBy: from) else { continue }
+                if successor(of: old) != owner { moved.insert(place) }
+            case .constant(let value):
+                if destination.entities[to]?.isAbstract == false { fillings[place] = Attribute.text(value) }
+            case .derived: break
+            }
+        }
+        for relationship in entity.relationships {
+            guard let links = relationship.links, !links.isInverted,
+                let owner = destination.relationship(relationship.destination, of: to)?.owner,
+                let old = source.relationship(links.relationship, of: links.entity)?.owner
+            else { continue }
+            if successor(of: old) != owner { moved.insert([owner, relationship.destination]) }
+        }
+    }
 
     mutating func add(
         _ entity: String, _ property: String?, _ kind: StepChange.Kind, from: String? = nil, to: String? = nil,
@@ -85,6 +107,51 @@ package struct InferredChanges {
         for constraint in old.uniquenessConstraints where !after.contains(constraint) {
             add(to, nil, .constraint, from: constraint.joined(separator: ", "))
         }
+        compareIndexes(of: old, new)
+        if old.versionHashModifier != new.versionHashModifier {
+            add(to, nil, .hashModifier, from: old.versionHashModifier, to: new.versionHashModifier)
+        }
+    }
+
+    /// Indexes go by their name, or else by their elements. What follows from a property's own change isn't told again:
+    /// another name of its own index, or an index of it alone where it is new or gone.
+    private mutating func compareIndexes(of old: Entity, _ new: Entity) {
+        let renamed = renamedProperties(from: old.name, to: new.name)
+        var before = old.fetchIndexes.map { $0.renaming(renamed) }
+        var added: [FetchIndex] = []
+        for index in new.fetchIndexes {
+            guard let place = before.firstIndex(where: { $0.name == index.name }) else {
+                added.append(index)
+                continue
+            }
+            let was = before.remove(at: place)
+            if was != index { add(new.name, nil, .index, from: was.words, to: index.words) }
+        }
+        for index in added {
+            if let place = before.firstIndex(where: { $0.elements == index.elements }) {
+                add(new.name, nil, .index, from: before.remove(at: place).words, to: index.words)
+            } else if index.onlyProperty.map({ renamed.values.contains($0) }) ?? true {
+                add(new.name, nil, .index, to: index.words)
+            }
+        }
+        for index in before where index.onlyProperty.map({ renamed.values.contains($0) }) ?? true {
+            add(new.name, nil, .index, from: index.words)
+        }
+    }
+
+    /// The new names of the properties that go on, by the old ones.
+    private func renamedProperties(from old: String, to new: String) -> [String: String] {
+        guard let entity = mapping.mapping(to: new), entity.source == old else { return [:] }
+        var result: [String: String] = [:]
+        for attribute in entity.attributes {
+            if case .carried(let origin, _, _) = attribute.value { result[origin] = attribute.destination }
+        }
+        for relationship in entity.relationships {
+            if let links = relationship.links, !links.isInverted {
+                result[links.relationship] = relationship.destination
+            }
+        }
+        return result
     }
 
     /// The entity that continues one of the old version.
@@ -103,11 +170,13 @@ package struct InferredChanges {
             guard isMoved || owner == to, let old = source.storedLeaf(origin, of: from),
                 let new = destination.storedLeaf(path, of: to)
             else { return }
-            if isMoved { add(owner, path, .moved, from: oldOwner, to: owner) }
+            if isMoved { add(owner, path, .moved, from: oldOwner, to: owner, value: fillings[[owner, path]]) }
             if origin != path { add(owner, path, .renamed, from: origin, to: path) }
             compare(old, new, owner, path, replacement)
         case .constant(let value):
             let isElsewhere = carried.contains([owner, path])
+            // What is moved is told once, with what other rows get.
+            if isElsewhere, moved.contains([owner, path]) { return }
             // An abstract entity has no rows to fill.
             if isElsewhere, destination.entities[to]?.isAbstract == true { return }
             if owner != to, !isElsewhere, let parent = mapping.mapping(to: owner), parent.source != nil,
@@ -149,6 +218,9 @@ package struct InferredChanges {
         }
         if old.valueTransformerName != new.valueTransformerName {
             add(owner, path, .transformer, from: old.valueTransformerName, to: new.valueTransformerName)
+        }
+        if old.versionHashModifier != new.versionHashModifier {
+            add(owner, path, .hashModifier, from: old.versionHashModifier, to: new.versionHashModifier)
         }
     }
 

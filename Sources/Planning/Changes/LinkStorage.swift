@@ -15,6 +15,8 @@ package struct LinkStorage {
     /// Holds for the rows with a link: rows of other entities may hold what was left in the column of theirs.
     private let isLink: String
     private let narrowings: [LinkNarrowing]
+    /// Holds for the links `a`, `b` that count; nil where all do.
+    private let condition: String?
 
     /// - Parameters:
     ///   - links: of the store's version.
@@ -27,6 +29,14 @@ package struct LinkStorage {
                 entity: links.entity, relationship: links.relationship, isInverted: false, changesForm: false))
         let key: SQLIdentifier = try identifier("Z_PK")
         narrowings = links.narrowings
+        condition = try links.rows.map { rows throws(PlanError) in
+            let table = try identifier(tables.table(of: rows.areFar ? resolved.otherEntity : resolved.thisEntity) ?? "")
+            let numbers = rows.entities.compactMap { layout.entityNumbers[$0] }.sorted().map(String.init)
+            return """
+                \(rows.areFar ? "b" : "a") IN (SELECT \(key) FROM \(table) WHERE "Z_ENT" IN \
+                (\(numbers.joined(separator: ", "))))
+                """
+        }
         switch resolved.access {
         case .ownColumn(let own):
             (table, near, far) = (try identifier(tables.table(of: resolved.thisEntity) ?? ""), key, own.column)
@@ -59,19 +69,19 @@ package struct LinkStorage {
                 \(narrowing.isByPlace ? "\(place), " : "")\(other)) AS n FROM (\(sql))) WHERE n = 1
                 """
         }
-        return sql
+        return condition.map { "SELECT a, b, x, y FROM (\(sql)) WHERE \($0)" } ?? sql
     }
 
     var all: CountTerm {
         CountTerm(
             table: table,
-            sql: narrowings.isEmpty
+            sql: narrowings.isEmpty && condition == nil
                 ? "count(CASE WHEN \(isLink) THEN 1 END)" : "(SELECT count(*) FROM (\(left)))")
     }
 
     /// Links beyond the first one of each object at an end.
     func further(of end: StoreContent.LinkEnd) -> CountTerm {
-        guard narrowings.isEmpty else {
+        guard narrowings.isEmpty, condition == nil else {
             let key = end.isFar ? "b" : "a"
             return CountTerm(table: table, sql: "(SELECT count(*) - count(DISTINCT \(key)) FROM (\(left)))")
         }

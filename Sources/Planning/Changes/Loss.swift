@@ -19,6 +19,8 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
         case unconfirmed(String, inverse: String)
         /// The order of a relationship's objects.
         case order(String)
+        /// The order of an ordered relationship whose links come through its inverse alone.
+        case unreadOrder(String)
         /// Something that the sentence names itself.
         case other(String)
     }
@@ -75,6 +77,7 @@ package struct Loss: Hashable, Sendable, CustomStringConvertible {
                 inverse's are kept
                 """
             case .order(let place): "\(drop) the order of \(place), which is no longer ordered"
+            case .unreadOrder(let place): "\(drop) the order of \(place): the mapping models read only its inverse"
             case .other(let sentence): sentence
             }
         return "\(step): \(text)" + (exception.map { ", \($0)" } ?? "")

@@ -145,6 +145,43 @@ package struct LossReport {
                 add(.relationship(ends), trace?.links(of: relationship.name, declaredBy: name))
             }
         }
+        appendLeftBehind()
+    }
+
+    /// Links of entities that have a relationship no more, though others of its owner's kind keep it: it was pushed
+    /// down, or they have left the hierarchy.
+    private mutating func appendLeftBehind() {
+        let carriers = LinkCarriers(mapping, source, destination)
+        for owner in source.entitiesInStoreOrder() {
+            for relationship in source.entities[owner]?.relationships ?? [] where !relationship.isTransient {
+                let rows = source.entityAndSubentities(of: owner).filter { entity in
+                    source.entities[entity]?.isAbstract == false && mapping.mapping(from: entity)?.destination != nil
+                        && isOfStore(entity) && isOfStore(relationship: relationship.name, of: entity)
+                }
+                let fates = rows.map { carriers.fate(of: relationship, declaredBy: owner, in: $0) }
+                // What all lose is told for the relationship.
+                guard fates.contains(where: { $0 != .lost }) else { continue }
+                for (entity, fate) in zip(rows, fates).sorted(by: { ManagedObjectModel.entityOrder($0.0, $1.0) }) {
+                    appendLeftBehind(relationship, entity, fate)
+                }
+            }
+        }
+    }
+
+    private mutating func appendLeftBehind(_ relationship: Relationship, _ entity: String, _ fate: LinkCarriers.Fate) {
+        let content: StoreContent?
+        switch fate {
+        case .kept: return
+        case .lost: content = trace?.links(of: relationship.name, in: [entity])
+        case .ended:
+            // The other end's column tells of those that are counted there; its own may have others.
+            guard !relationship.isToMany, let inverse = source.inverse(of: relationship),
+                !inverse.relationship.isToMany, inverse.relationship != relationship
+            else { return }
+            content = trace?.links(
+                of: relationship.name, in: [entity], lackedBy: inverse.relationship.name, of: inverse.owner)
+        }
+        add(.relationship(["\(entity).\(relationship.name)"]), content)
     }
 
     /// Source entities whose rows stay as targets of links: those that are kept, with their ancestors.

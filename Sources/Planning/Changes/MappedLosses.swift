@@ -10,6 +10,7 @@ package struct MappedLosses {
     /// For people: `V1 → V2`.
     private let step: String
     private let source: ManagedObjectModel
+    private let destination: ManagedObjectModel
     /// Where the store has what the step reads; nil where it can't be followed.
     private let trace: ContentTrace?
     /// What is read of rows, by the entities that have rows.
@@ -27,10 +28,11 @@ package struct MappedLosses {
     /// `step` is its versions as the sentences name it; `resolved` are its mapping models; `trace` finds the store's
     /// content.
     package init(
-        _ step: String, _ resolved: [ResolvedMapping], source: ManagedObjectModel, trace: ContentTrace? = nil
+        _ step: String, _ resolved: [ResolvedMapping], source: ManagedObjectModel, destination: ManagedObjectModel,
+        trace: ContentTrace? = nil
     ) {
         self.step = step
-        self.source = source
+        (self.source, self.destination) = (source, destination)
         self.trace = trace
         readings = Self.readings(resolved, source)
         for notice in MappingNotice.losses(of: resolved, from: source) {
@@ -43,6 +45,7 @@ package struct MappedLosses {
         }
         appendAttributes()
         appendLinks()
+        appendOrders(resolved.flatMap(\.entityMappings).map(\.mapping))
     }
 
     /// Whether the mapping models read a property of an entity or its subentities, links from either side; with nil the
@@ -131,7 +134,9 @@ package struct MappedLosses {
                 let policies = policies(of: losing + (inverse == nil ? [] : others))
                 guard losing.count == rows.count else {
                     for entity in losing {
-                        add(.relationship(["\(entity).\(relationship.name)"]), policies: policies, nil)
+                        add(
+                            .relationship(["\(entity).\(relationship.name)"]), policies: policies,
+                            trace?.links(of: relationship.name, in: [entity]))
                     }
                     continue
                 }
@@ -141,5 +146,35 @@ package struct MappedLosses {
                 add(.relationship(ends), policies: policies, trace?.links(of: relationship.name, declaredBy: owner))
             }
         }
+    }
+
+    /// Order is of an ordered relationship alone: its inverse says nothing of it.
+    private mutating func appendOrders(_ mappings: [EntityMappingDescription]) {
+        var told: Set<String> = []
+        for mapping in mappings where mapping.kind != .remove {
+            guard let from = mapping.sourceEntity, let to = mapping.destinationEntity else { continue }
+            for property in mapping.relationshipMappings {
+                guard let origin = property.expression.flatMap({ LinkPlanning.reading($0) })?.relationship,
+                    let before = source.relationship(origin, of: from),
+                    let after = destination.relationship(property.name, of: to)
+                else { continue }
+                let place = "\(after.owner).\(property.name)"
+                if before.relationship.isOrdered, after.relationship.isToMany, !after.relationship.isOrdered,
+                    told.insert(place).inserted
+                {
+                    add(.order(place), nil)
+                }
+                appendUnreadOrder(before.relationship, &told)
+            }
+        }
+    }
+
+    /// Of the inverse of a relationship that is read.
+    private mutating func appendUnreadOrder(_ read: Relationship, _ told: inout Set<String>) {
+        guard let inverse = source.inverse(of: read), inverse.relationship.isOrdered,
+            !isNamed(inverse.relationship.name, in: inverse.owner), policies(of: rows(of: inverse.owner)).isEmpty
+        else { return }
+        let place = "\(inverse.owner).\(inverse.relationship.name)"
+        if told.insert(place).inserted { add(.unreadOrder(place), nil) }
     }
 }

@@ -29,7 +29,7 @@ package struct ObjectChanges {
         self.source = source
         self.destination = destination
         closest = MappingInference.closest(from: source, to: destination)
-        lost = MappedLosses("", resolved, source: source, trace: trace)
+        lost = MappedLosses("", resolved, source: source, destination: destination, trace: trace)
         for entity in resolved.flatMap(\.entityMappings) { append(entity.mapping) }
         appendDropped()
         prependDifferences()
@@ -109,7 +109,7 @@ package struct ObjectChanges {
                         from: source.relationship(name, of: entity)?.relationship.words, value: loss.exception,
                         content: loss.content)
                 }
-            case .filtered, .furtherLinks, .furtherOwners, .unconfirmed, .order, .other: break
+            case .filtered, .furtherLinks, .furtherOwners, .unconfirmed, .order, .unreadOrder, .other: break
             }
         }
     }
@@ -121,9 +121,13 @@ package struct ObjectChanges {
     private mutating func prependDifferences() {
         let differences = InferredChanges(step: step, mapping: closest, source: source, destination: destination)
         let places = Dictionary(grouping: found) { [$0.entity, $0.property ?? ""] }
-        found =
-            differences.changes.compactMap { ofVersions($0, beside: places[[$0.entity, $0.property ?? ""]] ?? []) }
-            + found
+        var before: [StepChange] = []
+        for change in differences.changes {
+            if let change = ofVersions(change, beside: places[[change.entity, change.property ?? ""]] ?? []) {
+                before.append(change)
+            }
+        }
+        found = before + found
     }
 
     /// Whether nothing but the model says what rows of an entity get.
@@ -149,7 +153,7 @@ package struct ObjectChanges {
     }
 
     /// A difference without what inferred rows would get; nil where the mapping models say the same or more.
-    private func ofVersions(_ change: StepChange, beside others: [StepChange]) -> StepChange? {
+    private mutating func ofVersions(_ change: StepChange, beside others: [StepChange]) -> StepChange? {
         var change = change
         switch change.kind {
         case .added:
@@ -160,6 +164,18 @@ package struct ObjectChanges {
             let entity = closest.mapping(to: change.entity)?.source ?? change.entity
             if lost.isRead(change.property, of: entity) { change.value = "read by the mapping model" }
         case .mandatory, .destination: change.value = nil
+        case .moved:
+            change.value = nil
+            guard let property = change.property else { break }
+            let origin = others.first { $0.kind == .renamed }?.from ?? property
+            guard lost.isRead(origin, of: change.from ?? change.entity) else {
+                // Rows don't keep it, so it is as new.
+                if others.contains(where: { $0.kind == .added }) { return nil }
+                (change.kind, change.from) = (.added, nil)
+                change.to = typeText(property, of: change.entity)
+                break
+            }
+            found.removeAll { $0.kind == .added && $0.entity == change.entity && $0.property == property }
         default: break
         }
         return told.contains(change) ? nil : change

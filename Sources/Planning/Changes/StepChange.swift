@@ -11,7 +11,7 @@ package struct StepChange: Hashable, Sendable {
         // What the new version asks for.
         case mandatory, optional, defaultValue, derivation, storage, transformer
         case destination, cardinality, inverse, deleteRule
-        case abstract, constraint
+        case abstract, constraint, index, hashModifier
     }
 
     /// The step's position on the path (0 is the first step).
@@ -25,8 +25,8 @@ package struct StepChange: Hashable, Sendable {
     package var from: String?
     /// What it is now.
     package var to: String?
-    /// What the rows get: a default, an expression, a policy's name; of what is dropped, why its content may not be
-    /// lost.
+    /// What the rows get: a default, an expression, a policy's name; of what is moved, those rows that didn't have it;
+    /// of what is dropped, why its content may not be lost.
     package var value: String?
     /// Where the store has what is dropped; nil where nothing is, or where it can't be followed.
     package var content: StoreContent?

@@ -36,6 +36,14 @@ package enum StoreContent: Hashable, Sendable {
         package var narrowings: [LinkNarrowing] = []
         /// An earlier step has made one set of links of a one-to-one's two columns: this one's.
         package var isAlone = false
+        /// Only links of rows of these entities themselves, at one of the ends.
+        package var rows: Rows?
+
+        package struct Rows: Hashable, Sendable {
+            package var entities: Set<String>
+            /// The rows that the relationship leads to, instead of those that have it.
+            package var areFar: Bool
+        }
 
         package init(entity: String, relationship: String) {
             self.entity = entity
