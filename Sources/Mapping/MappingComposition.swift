@@ -14,7 +14,7 @@ extension MappingModel {
         if next.entityMappings.contains(where: { $0.relationships.contains { hasMovedUp($0) || isPartial($0) } }) {
             return nil
         }
-        let middle = byDestination
+        let middle = MiddleVersion(of: self)
         let isBarred = next.entityMappings.contains { second in
             second.firsts(in: middle).contains { first in
                 second.carriesDerived(from: first) || second.changesFormAgain(after: first, all: middle)
@@ -27,19 +27,19 @@ extension MappingModel {
     /// What both do to the source's rows, one after the other, even if they must run separately: the origin of each
     /// property, and the demands on the rows. A derived value that is computed in between stays derived.
     package func followed(by next: MappingModel) -> MappingModel {
-        let byMiddle = byDestination
+        let middle = MiddleVersion(of: self)
         var result: [EntityMapping] = []
         var survivors = Set<String>()
         for second in next.entityMappings {
             guard let destination = second.destination else { continue }
-            let firsts = second.firsts(in: byMiddle)
+            let firsts = second.firsts(in: middle)
             guard !firsts.isEmpty else {
                 // Added in between: there are no rows, whatever happens later.
                 result.append(second.startingEmpty(destination))
                 continue
             }
             for first in firsts {
-                let composed = second.composed(after: first, all: byMiddle)
+                let composed = second.composed(after: first, all: middle)
                 survivors.formUnion([composed.source].compactMap { $0 })
                 result.append(composed)
             }
@@ -53,7 +53,9 @@ extension MappingModel {
             removal.endings = mapping.endings
             result.append(removal)
         }
-        return MappingModel(entityMappings: result)
+        var model = MappingModel(entityMappings: result)
+        model.sourceRoots = sourceRoots
+        return model
     }
 }
 
@@ -92,11 +94,6 @@ extension MappingModel {
         }
     }
 
-    /// Dropped entities have no entry.
-    fileprivate var byDestination: [String: [EntityMapping]] {
-        Dictionary(grouping: entityMappings) { $0.destination ?? "" }
-    }
-
     fileprivate var losesLinks: Bool {
         entityMappings.contains { entity in
             entity.kind == .remove || !entity.endings.isEmpty
@@ -115,14 +112,37 @@ extension MappingModel {
     }
 }
 
+/// The version between two mappings: what the first has made of the source's entities.
+private struct MiddleVersion {
+    private let byDestination: [String: [EntityMapping]]
+    /// Source entities whose rows go, by the root of their tree.
+    private let dropped: [String: Set<String>]
+    private let roots: [String: String]
+
+    init(of first: MappingModel) {
+        let roots = first.sourceRoots
+        self.roots = roots
+        byDestination = Dictionary(grouping: first.entityMappings.filter { $0.destination != nil }) {
+            $0.destination ?? ""
+        }
+        let gone = first.entityMappings.filter { $0.destination == nil }.compactMap(\.source)
+        dropped = Dictionary(grouping: gone) { roots[$0] ?? "" }.mapValues(Set.init)
+    }
+
+    func mappings(to entity: String) -> [EntityMapping] { byDestination[entity] ?? [] }
+
+    /// Those that may have the relationships of a source entity: others have none of its links.
+    func dropped(inTreeOf entity: String) -> Set<String> { dropped[roots[entity] ?? ""] ?? [] }
+}
+
 extension EntityMapping {
     /// The mappings that make the rows which this one reads.
-    fileprivate func firsts(in middle: [String: [EntityMapping]]) -> [EntityMapping] {
-        (source.flatMap { middle[$0] } ?? []).filter { $0.source != nil && destination != nil }
+    fileprivate func firsts(in middle: MiddleVersion) -> [EntityMapping] {
+        (source.map(middle.mappings) ?? []).filter { $0.source != nil && destination != nil }
     }
 
     /// The links of one relationship change their form in both.
-    fileprivate func changesFormAgain(after first: EntityMapping, all: [String: [EntityMapping]]) -> Bool {
+    fileprivate func changesFormAgain(after first: EntityMapping, all: MiddleVersion) -> Bool {
         relationships.contains {
             $0.links?.changesForm == true && $0.links?.earlier(after: first, all: all)?.changesForm == true
         }
@@ -147,7 +167,7 @@ extension EntityMapping {
             relationships: relationships.map { RelationshipMapping(destination: $0.destination, links: nil) })
     }
 
-    fileprivate func composed(after first: EntityMapping, all: [String: [EntityMapping]]) -> EntityMapping {
+    fileprivate func composed(after first: EntityMapping, all: MiddleVersion) -> EntityMapping {
         let source = first.source ?? ""
         let isCopy = first.kind == .copy && kind == .copy
         var result = EntityMapping(
@@ -168,7 +188,7 @@ extension EntityMapping {
 
 extension LinkEnding {
     /// The same ending for the links of `first`'s source; nil if there are none, or all end in `first`.
-    fileprivate func traced(through first: EntityMapping, all: [String: [EntityMapping]]) -> LinkEnding? {
+    fileprivate func traced(through first: EntityMapping, all: MiddleVersion) -> LinkEnding? {
         guard var earlier = links.composed(after: first, all: all) else { return nil }
         var result = self
         result.targets = LinkSource.sources(of: targets, in: all).subtracting(earlier.ended)
@@ -180,14 +200,14 @@ extension LinkEnding {
 
 extension LinkSource {
     /// Where the mapping before takes these links from; nil if it has none, or all of this row's end in it.
-    fileprivate func earlier(after first: EntityMapping, all: [String: [EntityMapping]]) -> LinkSource? {
-        let mapping = isInverted ? all[entity]?.first : first
+    fileprivate func earlier(after first: EntityMapping, all: MiddleVersion) -> LinkSource? {
+        let mapping = isInverted ? all.mappings(to: entity).first : first
         guard let earlier = mapping?.relationship(relationship)?.links else { return nil }
         // Seen from the other end, the links may end at rows of this side.
         return isInverted && first.source.map(earlier.ended.contains) == true ? nil : earlier
     }
 
-    fileprivate func composed(after first: EntityMapping, all: [String: [EntityMapping]]) -> LinkSource? {
+    fileprivate func composed(after first: EntityMapping, all: MiddleVersion) -> LinkSource? {
         guard let earlier = earlier(after: first, all: all) else { return nil }
         var result = composed(after: earlier)
         result.ended = Self.sources(of: ended, in: all).union(isInverted ? [] : earlier.ended)
@@ -195,8 +215,8 @@ extension LinkSource {
     }
 
     /// The entities from which those of the middle come.
-    fileprivate static func sources(of names: Set<String>, in all: [String: [EntityMapping]]) -> Set<String> {
-        Set(names.flatMap { (all[$0] ?? []).compactMap(\.source) })
+    fileprivate static func sources(of names: Set<String>, in all: MiddleVersion) -> Set<String> {
+        Set(names.flatMap { all.mappings(to: $0).compactMap(\.source) })
     }
 
     /// These links in terms of the version before, where they are `earlier`'s.
@@ -237,7 +257,7 @@ extension AttributeMapping {
 
 extension Obligation {
     /// The same obligation as a demand on the rows of `first`'s source; nil if `first` already fulfils it.
-    fileprivate func traced(through first: EntityMapping, all: [String: [EntityMapping]]) -> Obligation? {
+    fileprivate func traced(through first: EntityMapping, all: MiddleVersion) -> Obligation? {
         var result = self
         let middle: String
         switch demand {
@@ -248,7 +268,7 @@ extension Obligation {
                 return result
             }
             // The rows at the other end may be gone although the relationship stays.
-            if links.isInverted { earlier.ended.formUnion((all[""] ?? []).compactMap(\.source)) }
+            if links.isInverted { earlier.ended.formUnion(all.dropped(inTreeOf: earlier.entity)) }
             result.demand = .noMissing(links: earlier)
             return result
         case .noEnding(let links):

@@ -119,6 +119,7 @@ package struct MappingInference {
         }
         var result = MappingModel(entityMappings: mappings)
         result.settledOrigins = settledOrigins
+        for name in source.entities.keys { result.sourceRoots[name] = source.root(of: name) }
         return result
     }
 

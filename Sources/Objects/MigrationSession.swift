@@ -255,7 +255,9 @@ package final class MigrationSession {
         functions.property = name
         functions.fitting = destination.map.schema.model.relationship(name, of: entity)?.relationship.destination
         defer { functions.fitting = nil }
+        functions.askedObjects = 0
         let value = try evaluate(expression, for: name, of: mapping.index)
-        try destination.relate(PropertyKey(name), of: object, to: value)
+        try destination.relate(
+            PropertyKey(name), of: object, to: value, areOfOneSource: functions.askedObjects == 1)
     }
 }

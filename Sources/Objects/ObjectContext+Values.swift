@@ -74,13 +74,28 @@ extension ObjectContext {
     }
 
     /// Relates as the default policy does in stage 2: a to-one is set, and a to-many keeps the members that it has.
-    func relate(_ key: PropertyKey, of object: ObjectID, to value: Value) throws(ObjectError) {
+    /// Of several objects that were made of one source object it gets the first; which of several sources' it should
+    /// get, nothing says.
+    func relate(
+        _ key: PropertyKey, of object: ObjectID, to value: Value, areOfOneSource: Bool
+    ) throws(ObjectError) {
         let place = try place(key, of: object)
         switch place {
         case .toMany, .join:
             try addMembers(
                 try objectIDs(members(value, key, object), key, object), to: place, of: object, key: key)
-        case .toOne, .attribute, .composite, .none: try set(key, of: object, to: value)
+        case .toOne:
+            if !areOfOneSource, case .collection(let members) = value {
+                let objects = try objectIDs(members, key, object)
+                guard objects.count < 2 else {
+                    throw ObjectError(
+                        .type,
+                        "\(name(object)).\(key.name) is a to-one relationship, and is given \(objects.count) objects: "
+                            + "choose one")
+                }
+            }
+            try set(key, of: object, to: value)
+        case .attribute, .composite, .none: try set(key, of: object, to: value)
         }
     }
 

@@ -11,6 +11,8 @@ final class SessionFunctions: FunctionTarget {
     var own: [String: MigrationFunction] = [:]
     /// The entity to which the current destination relationship leads.
     var fitting: String?
+    /// How many source objects the current expression has asked for, call by call.
+    var askedObjects = 0
     /// The destination property whose expression is evaluated.
     var property = ""
 
@@ -31,11 +33,14 @@ final class SessionFunctions: FunctionTarget {
             return try Self.value(selector, arguments, of: found) ?? .null
         case (.manager, SelectorCatalog.byMapping):
             guard arguments.count == 2, case .string(let name) = arguments[0] else { throw wrong(selector) }
-            return collection(
-                try session.destinations(mappingNamed: name, of: try objects(arguments[1], selector)))
+            let sources = try objects(arguments[1], selector)
+            askedObjects += sources.count
+            return collection(try session.destinations(mappingNamed: name, of: sources))
         case (.manager, SelectorCatalog.byRelationship):
             guard arguments.count == 2 else { throw wrong(selector) }
-            return collection(try session.destinations(of: try objects(arguments[1], selector), fitting: fitting))
+            let sources = try objects(arguments[1], selector)
+            askedObjects += sources.count
+            return collection(try session.destinations(of: sources, fitting: fitting))
         case (.manager, SelectorCatalog.sources):
             guard arguments.count == 2, case .string(let name) = arguments[0] else { throw wrong(selector) }
             return collection(try session.sources(mappingNamed: name, of: try objects(arguments[1], selector)))

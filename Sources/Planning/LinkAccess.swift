@@ -53,20 +53,16 @@ struct ResolvedLinks {
 /// The source store as the planner sees it: its model and the names that its tables and columns really have.
 struct SourceTables {
     let layout: StoreLayout
-    private let numbersByTable: [String: [Int]]
 
     var model: ManagedObjectModel { layout.model }
 
-    init(layout: StoreLayout) {
-        self.layout = layout
-        let numbers = layout.entityNumbers.compactMap { entity, number in
-            layout.table(of: entity).map { (table: $0.name, number: number) }
-        }
-        numbersByTable = Dictionary(grouping: numbers, by: \.table).mapValues { $0.map(\.number) }
-    }
-
     /// Z_ENTs of the entities whose rows are in a table.
-    func numbers(in table: String) -> [Int] { numbersByTable[table] ?? [] }
+    func numbers(in table: String) -> Set<Int> {
+        guard let table = layout.table(named: table), let numbers = layout.numbers(ofTree: table.rootEntity) else {
+            return []
+        }
+        return Set(numbers)
+    }
 
     /// The table that holds the rows of `entity`.
     func table(of entity: String) -> String? { layout.table(of: entity)?.name }

@@ -10,6 +10,8 @@ extension TransferPlanner {
     func renames(_ passes: [RowPass], schema: StoreSchema?, computes: Bool = false) -> SchemaRenames {
         var tables: [SchemaRenames.Table] = []
         var gone: Set<String> = []
+        let bySource = Dictionary(grouping: passes, by: \.sourceTable)
+        let joins = Dictionary(destination.joinTables.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         func add(
             _ name: String, _ columns: [String], to new: (name: String, columns: [String])?, _ numbers: Set<String>
         ) {
@@ -19,7 +21,7 @@ extension TransferPlanner {
             }
             let names = schema?.table(name)?.columns.map(\.name) ?? columns
             let carried = Self.carriedColumns(
-                passes.filter { $0.sourceTable == name && $0.destinationTable == new.name })
+                (bySource[name] ?? []).filter { $0.destinationTable == new.name })
             tables.append(
                 SchemaRenames.Table(
                     name: name, newName: new.name,
@@ -31,8 +33,8 @@ extension TransferPlanner {
                 to: successor(of: table).map { ($0.name, $0.columns.map(\.name)) }, renumbered(in: table))
         }
         for join in source.layout.joinTables {
-            let name = passes.first { $0.kind == .links && $0.sourceTable == join.name }?.destinationTable
-            let new = destination.joinTables.first { $0.name == name }
+            let name = bySource[join.name]?.first { $0.kind == .links }?.destinationTable
+            let new = name.flatMap { joins[$0] }
             add(join.name, join.columns, to: new.map { ($0.name, $0.columns) }, [])
         }
         if let changes = schema?.table(HistoryLayout.Entity.change.table), hasRenumbered(numbers.keys) {
@@ -58,9 +60,7 @@ extension TransferPlanner {
 
     /// The destination table that succeeds an entity table: its root's, else that of the first carried entity.
     private func successor(of table: EntityTable) -> EntityTable? {
-        let model = source.layout.model
-        let members = source.layout.entities.filter { model.root(of: $0) == table.rootEntity }
-        for entity in [table.rootEntity] + members {
+        for entity in source.layout.entities(in: table) {
             if let to = mapping.mapping(from: entity)?.destination { return destination.table(of: to) }
         }
         return nil
@@ -101,12 +101,12 @@ extension TransferPlanner {
 
     /// Columns of the table that hold entities' numbers which change, in lower case.
     private func renumbered(in table: EntityTable) -> Set<String> {
-        let model = source.layout.model
-        let own = source.layout.entityNumbers.filter { model.root(of: $0.key) == table.rootEntity }.map(\.value)
+        let all = source.layout.entityNumbers.values
+        let own = source.layout.numbers(ofTree: table.rootEntity).map(Array.init) ?? []
         let columns = table.columns.filter { column in
             switch column.role {
             case .entityNumber: hasRenumbered(own)
-            case .toOneEntity: hasRenumbered(source.layout.entityNumbers.values)
+            case .toOneEntity: hasRenumbered(all)
             default: false
             }
         }

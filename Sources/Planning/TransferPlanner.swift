@@ -96,7 +96,7 @@ package struct TransferPlanner {
             destinationColumns: table.columns.map(\.name), key: key, discriminator: discriminator,
             projections: projections)
         pass.dropped = isFirst ? gone : []
-        pass.elsewhere = Set(inTable).subtracting(projections.keys).subtracting(pass.dropped)
+        pass.elsewhere = inTable.subtracting(projections.keys).subtracting(pass.dropped)
         return pass
     }
 

@@ -6,6 +6,15 @@ extension StoreLayout {
         tablesByRoot[model.root(of: entity)].map { tables[$0] }
     }
 
+    /// The entity table of that name.
+    package func table(named name: String) -> EntityTable? { tablesByName[name].map { tables[$0] } }
+
+    /// The entities whose rows a table holds, in Z_ENT order.
+    package func entities(in table: EntityTable) -> ArraySlice<String> {
+        guard let numbers = numbers(ofTree: table.rootEntity) else { return [] }
+        return entities[(numbers.lowerBound - 1)..<numbers.upperBound]
+    }
+
     /// The column with the given role; nil where the layout has none. House columns (`Z_PK`, …) exist in every table:
     /// for them it returns that of any table.
     package func column(_ role: ColumnRole) -> Column? { columnsByRole[role]?.column }

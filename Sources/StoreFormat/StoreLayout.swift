@@ -25,6 +25,8 @@ package struct StoreLayout: Sendable {
     let columnsByRole: [ColumnRole: TableColumn]
     /// Place in `tables` by root entity.
     let tablesByRoot: [String: Int]
+    /// Place in `tables` by name.
+    let tablesByName: [String: Int]
 
     struct TableColumn: Hashable, Sendable {
         let table: String
@@ -44,6 +46,7 @@ package struct StoreLayout: Sendable {
         self.newOrderKeys = newOrderKeys
         entityNumbers = Dictionary(zip(entities, 1...), uniquingKeysWith: { first, _ in first })
         tablesByRoot = Dictionary(zip(tables.map(\.rootEntity), 0...), uniquingKeysWith: { first, _ in first })
+        tablesByName = Dictionary(zip(tables.map(\.name), 0...), uniquingKeysWith: { first, _ in first })
         var columns: [ColumnRole: TableColumn] = [:]
         for table in tables {
             for column in table.columns { columns[column.role] = TableColumn(table: table.name, column: column) }

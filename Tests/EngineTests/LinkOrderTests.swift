@@ -273,6 +273,40 @@ struct LinkOrderTests {
             expected: ["1|3", "2|3", "3|NULL", "4|3"], looked: 2),
     ]
 
+    /// `filters`: then only the second stage finds out.
+    @Test(
+        "a to-one that gets the objects of several is refused with mapping, relationship and rows",
+        arguments: [false, true])
+    func several(filters: Bool) throws {
+        let scenario = try Scenario(
+            model(
+                entity("Cat", attribute("name"), toOne("owner", "Owner", inverse: "cats")),
+                entity("Owner", toMany("cats", "Cat", inverse: "owner"))),
+            model(entity("Cat", attribute("name")), entity("Owner", toOne("first", "Cat"))),
+            rows: """
+                INSERT INTO ZOWNER (Z_PK, Z_ENT, Z_OPT) VALUES (1, 2, 1), (2, 2, 1);
+                INSERT INTO ZCAT (Z_PK, Z_ENT, Z_OPT, ZOWNER) VALUES (1, 1, 1, 1), (2, 1, 1, 2), (3, 1, 1, 2);
+                """)
+        let mapping = SwiftMappingModel(from: "V1", to: "V2") {
+            TransformEntity("Cat")
+            TransformEntity("Owner", fillsUnmentioned: false) {
+                if filters { Filter("cats.@count > 0") }
+                Link("first", from: "cats")
+            }
+        }
+        let before = try scenario.everything()
+        let error = #expect(throws: EngineError.self) {
+            try Migration(scenario.request(by: mapping, .pages, output: "result", batchRows: 7, jobs: 1)).run()
+        }
+        let text = "\(try #require(error))"
+        let parts =
+            filters
+            ? ["OwnerToOwner", "/Owner/p2", "Owner p2.first is a to-one relationship, and is given 2 objects"]
+            : ["“OwnerToOwner” gives Owner.first, a to-one, the objects of Owner.cats: several in 1 row (p2)"]
+        for part in parts { #expect(text.contains(part), "\(text)") }
+        #expect(try scenario.everything() == before)
+    }
+
     @Test("are those that Core Data ends with", arguments: cases, [EngineChoice.pages, .statements])
     func order(_ example: Case, engine: EngineChoice) throws {
         let scenario = try Scenario(example.models[0], example.models[1], rows: example.rows)

@@ -10,7 +10,8 @@ struct MigrationBenchmark: AsyncParsableCommand {
         commandName: "MigrationBenchmark",
         abstract: "Measures migrations beside SQL by hand, copies and other tools.",
         subcommands: [
-            Pages.self, Sweep.self, Linear.self, Safety.self, Explicit.self, MigrateOnce.self, ExplicitOnce.self,
+            Pages.self, Sweep.self, Linear.self, Planning.self, Safety.self, Explicit.self, MigrateOnce.self,
+            ExplicitOnce.self,
             LinearGenerate.self, LinearOnce.self,
         ],
         defaultSubcommand: Pages.self)

@@ -24,7 +24,7 @@ struct KeptTables {
         let sources = Dictionary(grouping: passes, by: \.sourceTable)
         let settled = passes.map { pass in
             guard pass.kind == .entity, sources[pass.sourceTable]?.count == 1,
-                let table = layout.tables.first(where: { $0.name == pass.destinationTable })
+                let table = layout.table(named: pass.destinationTable)
             else { return pass }
             let carrying = carryingStrays(pass, into: table, of: layout.model)
             guard let kept = try? self.table(carrying, types: table.columns.map(\.declaredType)) else { return pass }
@@ -88,7 +88,7 @@ struct KeptTables {
     }
 
     private func column(_ name: String, of table: String) -> Column? {
-        source.tables.first { $0.name == table }?.columns.first { $0.name == name }
+        source.table(named: table)?.columns.first { $0.name == name }
     }
 
     /// The entity whose rows, and subentities' rows, have the column's property.

@@ -12,7 +12,7 @@ struct RecordColumns {
         if let join = layout.joinTables.first(where: { $0.name == table }) {
             return join.columns.map { StoreSchema.Column("\($0) INTEGER") }
         }
-        return layout.tables.first { $0.name == table }?.columns.map {
+        return layout.table(named: table)?.columns.map {
             StoreSchema.Column("\($0.name) \($0.declaredType)")
         }
     }

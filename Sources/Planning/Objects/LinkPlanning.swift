@@ -1,10 +1,10 @@
 import CausewayEvaluation
-import CausewayExpressions
+package import CausewayExpressions
 import CausewayMapping
 import CausewayModel
 
 /// Which relationships need no look-up in stage 2: keys that are carried with their rows, and the other ends of those.
-struct LinkPlanning {
+package struct LinkPlanning {
     let planner: ObjectStepPlanner
 
     var source: StorageMap { planner.source }
@@ -12,13 +12,13 @@ struct LinkPlanning {
 
     /// What a relationship mapping in one of Core Data's two forms reads: a source relationship, through one mapping or
     /// any.
-    struct Reading {
-        var relationship: String
+    package struct Reading {
+        package var relationship: String
         /// nil: any mapping whose result fits.
-        var mapping: String?
+        package var mapping: String?
     }
 
-    static func reading(_ expression: Expression?) -> Reading? {
+    package static func reading(_ expression: Expression?) -> Reading? {
         guard case .function(.variable("manager")?, let name, let arguments)? = expression, arguments.count == 2,
             case .constant(.string(let first)) = arguments[0], let key = sourceKey(arguments[1])
         else { return nil }

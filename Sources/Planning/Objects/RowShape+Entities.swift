@@ -15,7 +15,7 @@ extension RowShape {
     /// - Parameter layout: of the store.
     /// - Returns: false also where that isn't known.
     package func readsAllRows(of layout: StoreLayout) -> Bool {
-        guard let own = onlyEntities, let root = layout.tables.first(where: { $0.name == table.name })?.rootEntity
+        guard let own = onlyEntities, let root = layout.table(named: table.name)?.rootEntity
         else { return false }
         let concrete = layout.model.entityAndSubentities(of: root).filter {
             layout.model.entities[$0]?.isAbstract != true

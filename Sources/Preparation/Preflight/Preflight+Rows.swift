@@ -24,7 +24,9 @@ extension Preflight {
     private static let quarantine = "leave these rows out with --bad-rows quarantine --rejects FILE"
 
     func rows(_ breaches: [Breach]) throws -> Findings {
-        let questions = step.source.tables.flatMap(identityQuestions) + (try linkQuestions()) + breaches.map(question)
+        let read = Set(step.passes.lazy.filter { $0.kind == .entity }.map(\.sourceTable))
+        let identities = step.source.tables.flatMap { identityQuestions($0, isRead: read.contains($0.name)) }
+        let questions = identities + (try linkQuestions()) + breaches.map(question)
         var census = RowCensus()
         let places = questions.map { question in
             let place = census.add(question.condition, in: question.table)
@@ -53,7 +55,7 @@ extension Preflight {
 
     // MARK: - Numbers and keys
 
-    private func identityQuestions(_ table: EntityTable) -> [Question] {
+    private func identityQuestions(_ table: EntityTable, isRead: Bool) -> [Question] {
         let name = table.name
         guard let numbers = step.source.numbers(ofTree: table.rootEntity) else { return [] }
         let own = "t.Z_ENT BETWEEN \(numbers.lowerBound) AND \(numbers.upperBound)"
@@ -61,9 +63,10 @@ extension Preflight {
         var questions: [Question] = []
         if !numberedByPages.contains(name) {
             questions += [
-                stranger(name, "t.Z_ENT IS NULL", "Z_ENT is NULL"),
-                stranger(name, "\(any) AND NOT \(own)", "Z_ENT is that of an entity with another table"),
-                stranger(name, "NOT \(any)", "Z_ENT names no entity of the model"),
+                stranger(name, "t.Z_ENT IS NULL", "Z_ENT is NULL", isRead: isRead),
+                stranger(
+                    name, "\(any) AND NOT \(own)", "Z_ENT is that of an entity with another table", isRead: isRead),
+                stranger(name, "NOT \(any)", "Z_ENT names no entity of the model", isRead: isRead),
             ]
         }
         if makesObjects {
@@ -78,8 +81,7 @@ extension Preflight {
         return questions
     }
 
-    private func stranger(_ table: String, _ condition: String, _ complaint: String) -> Question {
-        let isRead = step.passes.contains { $0.kind == .entity && $0.sourceTable == table }
+    private func stranger(_ table: String, _ condition: String, _ complaint: String, isRead: Bool) -> Question {
         let (canQuarantine, quarantines) = (step.objects == nil, quarantines(step))
         return Question(table: table, condition: condition) { rows, _, findings in
             let text = "table \(table): \(complaint) in \(rows.described)"

@@ -88,6 +88,7 @@ package struct Preflight {
             findings += try externalValues()
             findings += try endedLinks()
             findings += try sharedObjects()
+            findings += try severalForOne()
             findings += excess(findings.leftOut)
         }
         guard findings.violations.isEmpty else {

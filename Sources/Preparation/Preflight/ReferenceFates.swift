@@ -40,7 +40,7 @@ package struct ReferenceFates {
     package func watched(_ table: String) -> [Watched] {
         let layout = steps[0].source
         var result: [Watched] = []
-        for entity in layout.entities where layout.table(of: entity)?.name == table {
+        for entity in layout.table(named: table).map(layout.entities(in:)) ?? [] {
             guard let number = layout.entityNumbers[entity] else { continue }
             for stored in layout.model.storedAttributes(of: entity)
             where stored.attribute.allowsExternalBinaryDataStorage {

@@ -87,17 +87,17 @@ struct RowDemand {
     ///   - stopsAtViolations: a step with mapping models stops at a row without a mandatory value.
     /// - Returns: the demands, in the steps' order.
     static func all(_ steps: [StepPlan], deciders: [[String]], stopsAtViolations: Bool) -> [RowDemand] {
-        let traces = steps.map(\.traces)
+        let traces = steps.map(StepTraces.init)
         let unfit = steps.indices.map { unfitDefaults(steps, convertedBy: $0) }
         var result: [RowDemand] = []
         for index in steps.indices {
             var demands = own(steps[index], at: index)
             demands += unmakeable(steps[index], at: index)
             if stopsAtViolations, steps[index].objects != nil {
-                demands += validated(steps[index], at: index, traces[index])
+                demands += validated(steps[index], at: index, traces[index].all)
             }
             for earlier in (0..<index).reversed() {
-                demands = demands.flatMap { $0.traced(through: traces[earlier], of: steps[earlier], deciders[earlier]) }
+                demands = demands.flatMap { $0.traced(through: traces[earlier], deciders[earlier]) }
                     .compactMap { $0.judged(in: steps[earlier].sourceModel) }
                 demands += (unfit[index][earlier] ?? []).map {
                     var demand = $0
@@ -167,8 +167,8 @@ struct RowDemand {
 
     /// The demands on the rows of the step before: what certainly breaks this one, and what may, since mappings decide
     /// about the rows that links lead to.
-    private func traced(through traces: [RowTrace], of step: StepPlan, _ others: [String]) -> [RowDemand] {
-        traces.filter { $0.destination == entity }.flatMap { trace -> [RowDemand] in
+    private func traced(through traces: StepTraces, _ others: [String]) -> [RowDemand] {
+        traces.leading(to: entity).flatMap { trace -> [RowDemand] in
             var result = self
             result.entity = trace.source
             if let decider = trace.decider { result.deciders.append(Self.mapping(decider)) }
@@ -190,13 +190,13 @@ struct RowDemand {
                 case .unknown: result.breach = .unknown
                 }
             case .missing(let links):
-                switch Self.origin(of: links, trace, traces, step) {
+                switch Self.origin(of: links, trace, traces) {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
-                    let targets = LinkTargetTraces(links, trace, traces, step)
+                    let targets = LinkTargetTraces(links, trace, traces)
                     composed.ended = targets.ended.union(
                         // The rows at the other end may be gone although the relationship stays.
-                        links.isInverted ? targets.dropped : earlier.ended)
+                        links.isInverted ? traces.dropped(endsOf: composed) : earlier.ended)
                     result.breach = .missing(composed)
                     return [result]
                         + result.ending(
@@ -206,10 +206,10 @@ struct RowDemand {
                 case .unknown: result.breach = .unknown
                 }
             case .ending(let links):
-                switch Self.origin(of: links, trace, traces, step) {
+                switch Self.origin(of: links, trace, traces) {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
-                    let targets = LinkTargetTraces(links, trace, traces, step)
+                    let targets = LinkTargetTraces(links, trace, traces)
                     composed.ended = targets.ended
                     let undecided = result.ending(composed, targets.undecided)
                     guard !composed.ended.isEmpty else { return undecided }
@@ -225,28 +225,25 @@ struct RowDemand {
 
     /// Where links come from in the step before.
     private static func origin(
-        of links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace], _ step: StepPlan
+        of links: LinkSource, _ trace: RowTrace, _ traces: StepTraces
     ) -> RowTrace.LinkOrigin {
-        if let carrier = carrier(of: links, trace, traces, step) {
+        if let carrier = carrier(of: links, trace, traces) {
             let origin = carrier.links(of: links.relationship)
             // Of other rows' links the other end tells.
             if case .carried(let earlier) = origin, earlier.isPartial { return .unknown }
             return origin
         }
-        // Code may make rows of an entity that no mapping names.
-        return traces.contains(where: \.isMadeByCode) ? .unknown : .none
+        return traces.areMadeByCode ? .unknown : .none
     }
 
     /// The entity that carries the links: links through the inverse are found at the other end. There several entities
     /// may have become one, or an entity may have taken over what was its subentities'; only some lead to such rows.
-    private static func carrier(
-        of links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace], _ step: StepPlan
-    ) -> RowTrace? {
+    private static func carrier(of links: LinkSource, _ trace: RowTrace, _ traces: StepTraces) -> RowTrace? {
         guard links.isInverted else { return trace }
-        let others = traces.filter { step.layout.model.isKind($0.destination, of: links.entity) }
+        let others = traces.leading(toKind: links.entity)
         func leadsHere(_ other: RowTrace) -> Bool {
             guard case .carried(let earlier) = other.links(of: links.relationship) else { return false }
-            return links.composed(after: earlier).canBe(of: trace.source, in: step.sourceModel)
+            return links.composed(after: earlier).canBe(of: trace.source, in: traces.step.sourceModel)
         }
         func isUnknown(_ other: RowTrace) -> Bool {
             if case .unknown = other.links(of: links.relationship) { true } else { false }
@@ -257,11 +254,11 @@ struct RowDemand {
 
     /// The entities at the other end about whose rows a mapping decides, by its name.
     private static func decided(
-        _ links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace]
+        _ links: LinkSource, _ trace: RowTrace, _ traces: StepTraces
     ) -> [String: Set<String>] {
         guard links.isInverted else { return trace.decidedLinks[links.relationship] ?? [:] }
         var decided: [String: Set<String>] = [:]
-        for other in traces where other.destination == links.entity {
+        for other in traces.leading(to: links.entity) {
             if let decider = other.decider { decided[decider, default: []].insert(other.source) }
         }
         return decided

@@ -27,7 +27,7 @@ struct OwnRows: Sendable {
     ///   - cells: the cell of each column of the table.
     ///   - layout: of the source.
     init(of shape: RowShape, cells: [Int], _ layout: StoreLayout) {
-        let root = layout.tables.first { $0.name == shape.table.name }?.rootEntity
+        let root = layout.table(named: shape.table.name)?.rootEntity
         (entities, numbers) = (shape.onlyEntities, root.flatMap { layout.numbers(ofTree: $0) } ?? 0...0)
         (self.cells, table) = (cells, shape.table.name)
     }

@@ -93,7 +93,7 @@ struct KeptIndexCheck {
 
     /// The entity numbers that the rows of an entity's table have now.
     private func entities(of table: StoreSchema.Table) -> TreePatch? {
-        guard let layout = step.layout.tables.first(where: { $0.name == table.name }),
+        guard let layout = step.layout.table(named: table.name),
             let place = table.position(of: KeptRecords.entityColumn),
             let numbers = step.layout.numbers(ofTree: layout.rootEntity)
         else { return nil }

@@ -65,7 +65,7 @@ extension RowScreening {
         var optional: [Int: [Int]] = [:]
         do {
             if pass.kind == .entity {
-                for column in step.source.tables.first(where: { $0.name == pass.sourceTable })?.columns ?? [] {
+                for column in step.source.table(named: pass.sourceTable)?.columns ?? [] {
                     _ = pass.shape.index(of: .column(try SQLIdentifier(column.name)))
                     names.append(column.name)
                 }

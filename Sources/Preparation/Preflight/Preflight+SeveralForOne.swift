@@ -1,0 +1,80 @@
+import CausewayMapping
+import CausewayModel
+import CausewayPlanning
+import CausewayStoreFormat
+import CausewaySQLite
+import CausewayStores
+
+extension Preflight {
+    /// Objects with several links of a to-many that a mapping without code reads into a to-one: nothing says which of
+    /// them it should get, and the second stage would end at the first such object.
+    func severalForOne() throws(SQLiteError) -> Findings {
+        var findings = Findings()
+        guard let objects = step.objects, !objects.hasOwnManager else { return findings }
+        for plan in objects.mappings where readsAll(plan) {
+            let mapping = plan.description
+            for property in mapping.relationshipMappings {
+                guard let reading = LinkPlanning.reading(property.expression),
+                    let owner = severalSource(reading.relationship, property.name, of: mapping),
+                    objects.mappings.contains(where: { $0.description.name == reading.mapping && readsAll($0) })
+                else { continue }
+                let crowded = try crowded(reading.relationship, of: owner, &findings)
+                guard crowded.count > 0 else { continue }
+                findings.refuse(
+                    """
+                    \(step.versions.joined(separator: " → ")): the mapping “\(mapping.name)” gives \
+                    \(mapping.destinationEntity ?? "").\(property.name), a to-one, the objects of \
+                    \(owner).\(reading.relationship): several in \(crowded.described)
+                    """,
+                    remedy: "choose one with a policy, or make the relationship a to-many in the model")
+            }
+        }
+        return findings
+    }
+
+    /// Whether a mapping makes one object of each row of its entity and of those that inherit from it.
+    private func readsAll(_ plan: EntityMappingPlan) -> Bool {
+        let mapping = plan.description
+        guard mapping.policyClassName == nil, mapping.kind != .remove, plan.filter == nil,
+            let entity = mapping.sourceEntity
+        else { return false }
+        let model = step.sourceModel
+        return model.entityAndSubentities(of: entity).filter { model.entities[$0]?.isAbstract == false }
+            .allSatisfy(step.entities(readBy: plan).contains)
+    }
+
+    /// The entity that declares a to-many whose objects a mapping gives a to-one; nil where it doesn't, or where not
+    /// all of the relationship's rows are the mapping's.
+    private func severalSource(
+        _ relationship: String, _ property: String, of mapping: EntityMappingDescription
+    ) -> String? {
+        guard let from = mapping.sourceEntity, let to = mapping.destinationEntity,
+            let read = step.sourceModel.relationship(relationship, of: from), read.relationship.isToMany,
+            read.owner == from, step.layout.model.relationship(property, of: to)?.relationship.isToMany == false
+        else { return nil }
+        return from
+    }
+
+    private func crowded(
+        _ relationship: String, of owner: String, _ findings: inout Findings
+    ) throws(SQLiteError) -> FoundRows {
+        let trace = ContentTrace(store: step.sourceModel, source: step.sourceModel, before: nil)
+        var rows = FoundRows()
+        guard case .furtherLinks(let ends) = trace.furtherLinks(of: relationship, declaredBy: owner, isFar: false)
+        else {
+            return rows
+        }
+        for end in ends.sorted() {
+            let storage: LinkStorage
+            do throws(PlanError) {
+                storage = try LinkStorage(end.links, in: step.source)
+            } catch {
+                findings.refuse("\(error)", remedy: "restore the store from a backup")
+                continue
+            }
+            var statement = try source.connection.prepare(storage.crowded(end))
+            while try statement.step() { rows.add(statement.int64(at: 0)) }
+        }
+        return rows
+    }
+}
