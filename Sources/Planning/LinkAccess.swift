@@ -46,6 +46,9 @@ struct ResolvedLinks {
     var lost: Set<Int> = []
     /// As in `LinkSource`.
     var keepsFirst = false
+    /// Source Z_ENTs on this side whose rows don't have the links in the destination: of several rows with a link to
+    /// one object, they are not the first.
+    var without: Set<Int> = []
     /// Identifies the set of links: two resolutions with the same identity read the same links.
     var identity: [String]
 }

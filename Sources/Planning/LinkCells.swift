@@ -1,5 +1,6 @@
 package import CausewayMapping
 import CausewayModel
+import CausewaySQLite
 package import CausewayStoreFormat
 
 /// A row's link as cells of a statement over the rows that have it.
@@ -23,9 +24,13 @@ extension StepPlan {
         let ended = links.ended.filter { source.model.isKind($0, of: resolved.otherEntity) }
         var rivals: RowShape.RelatedKey?
         if links.keepsFirst, case .ownColumn(let own) = resolved.access {
-            rivals = .init(
-                table: try identifier(tables.table(of: resolved.thisEntity) ?? ""), key: own.column,
-                value: try identifier("Z_PK"), order: own.place)
+            let key: SQLIdentifier = try identifier("Z_PK")
+            let table: SQLIdentifier = try identifier(tables.table(of: resolved.thisEntity) ?? "")
+            let without = tables.numbers(kindOf: resolved.thisEntity, without: links, in: mapping)
+            rivals = .init(table: table, key: own.column, value: key, order: own.place)
+            if !without.isEmpty {
+                rivals?.besides = .init(column: key, table: table, entities: without.sorted())
+            }
         }
         return LinkCells(
             key: try tables.keyCell(resolved), entity: try tables.entityCell(resolved),
@@ -36,11 +41,20 @@ extension StepPlan {
 extension LinkCells {
     /// The row's place among its rivals.
     package var place: RowShape.Cell? {
-        rivals.map { .position(owner: .column($0.key), by: $0.order ?? $0.value) }
+        rivals.map { .position(owner: .column($0.key), by: $0.order ?? $0.value, besides: $0.besides?.entities ?? []) }
     }
 }
 
 extension SourceTables {
+    /// Z_ENTs of the entity's kind whose rows don't bring such links along.
+    func numbers(kindOf entity: String, without links: LinkSource, in mapping: MappingModel) -> Set<Int> {
+        let names = model.entityAndSubentities(of: entity).filter { name in
+            !(mapping.mapping(from: name)?.relationships ?? []).contains {
+                $0.links?.relationship == links.relationship && $0.links?.isInverted == links.isInverted
+            }
+        }
+        return Set(names.compactMap { layout.entityNumbers[$0] })
+    }
 
     func keyCell(_ links: ResolvedLinks) throws(PlanError) -> RowShape.Cell {
         switch links.access {
@@ -72,9 +86,25 @@ extension SourceTables {
         case .ownColumn(let own):
             preconditionFailure("a link in the row's own column (\(own.column)) needs no look-up")
         case .otherColumn(let table, let column, let place):
-            return .init(table: table, key: column, value: try identifier("Z_PK"), order: place)
+            let key: SQLIdentifier = try identifier("Z_PK")
+            var related = RowShape.RelatedKey(table: table, key: column, value: key, order: place)
+            related.besides = try lost(of: links, keyedBy: key)
+            return related
         case .join(let join):
-            return .init(table: join.table, key: join.mine, value: join.theirs, order: join.placeOfTheirs)
+            var related = RowShape.RelatedKey(
+                table: join.table, key: join.mine, value: join.theirs, order: join.placeOfTheirs)
+            related.besides = try lost(of: links, keyedBy: join.theirs)
+            return related
         }
+    }
+
+    /// Of several links the first that stays counts: rows at the other end that go are no candidates.
+    private func lost(
+        of links: ResolvedLinks, keyedBy column: SQLIdentifier
+    ) throws(PlanError) -> RowShape.RelatedKey.Besides? {
+        guard let possible = layout.numbers(ofTree: links.otherEntity) else { return nil }
+        let entities = links.lost.filter(possible.contains).sorted()
+        guard !entities.isEmpty else { return nil }
+        return .init(column: column, table: try identifier(table(of: links.otherEntity) ?? ""), entities: entities)
     }
 }

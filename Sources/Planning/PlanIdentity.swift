@@ -45,13 +45,17 @@ extension RowShape.Cell {
         case .column(let name): joined(["column", name.name])
         case .related(let key): joined(["related", key.identity])
         case .relatedEntity(let key, let table): joined(["entity of", key.identity, table.name])
-        case .position(let owner, let by): joined(["position", owner.identity, by.name])
+        case .position(let owner, let by, let besides):
+            joined(["position", owner.identity, by.name] + besides.map(String.init))
         }
     }
 }
 
 extension RowShape.RelatedKey {
-    fileprivate var identity: String { joined([table.name, key.name, value.name, order?.name ?? ""]) }
+    fileprivate var identity: String {
+        let others = besides.map { [$0.column.name, $0.table.name] + $0.entities.map(String.init) } ?? []
+        return joined([table.name, key.name, value.name, order?.name ?? ""] + others)
+    }
 }
 
 extension RowShape.Condition {

@@ -24,7 +24,9 @@ extension TransferPlanner {
     func first(_ recipe: CellRecipe, _ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
         guard links.keepsFirst, case .ownColumn(let own) = links.access else { return recipe }
         let key: SQLIdentifier = try identifier("Z_PK")
-        return .first(recipe, position: shape.index(of: .position(owner: .column(own.column), by: own.place ?? key)))
+        let position = RowShape.Cell.position(
+            owner: .column(own.column), by: own.place ?? key, besides: links.without.sorted())
+        return .first(recipe, position: shape.index(of: position))
     }
 
     /// The row's place in the other end's ordered relationship; new lists are numbered by key. NULL without links.

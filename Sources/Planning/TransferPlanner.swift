@@ -164,6 +164,9 @@ package struct TransferPlanner {
         guard source.model.isKind(context.origin, of: resolved.thisEntity) else { return nil }
         resolved.lost.formUnion(lost(kindOf: resolved.otherEntity, notBecoming: relationship.destination))
         resolved.keepsFirst = links.keepsFirst
+        if links.keepsFirst {
+            resolved.without = source.numbers(kindOf: resolved.thisEntity, without: links, in: mapping)
+        }
         return resolved
     }
 

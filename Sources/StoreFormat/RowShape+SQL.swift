@@ -45,7 +45,7 @@ extension RowShape {
         var result: [RelatedKey] = []
         for cell in cells {
             var cell = cell
-            while case .position(let owner, _) = cell { cell = owner }
+            while case .position(let owner, _, _) = cell { cell = owner }
             switch cell {
             case .related(let key), .relatedEntity(let key, _):
                 if !key.isOfRowItself, !result.contains(key) { result.append(key) }
@@ -77,9 +77,10 @@ extension RowShape {
     private var joins: String {
         relatedJoins
             + positions.enumerated().map { number, cell in
-                guard case .position(let owner, let by) = cell else { return "" }
+                guard case .position(let owner, let by, let besides) = cell else { return "" }
                 let key = text(owner)
-                let rows = (conditions.map(self.text) + ["\(key) IS NOT NULL"]).joined(separator: " AND ")
+                let counted = besides.isEmpty ? [] : ["t.\"Z_ENT\" NOT IN (\(besides.list))"]
+                let rows = (conditions.map(self.text) + ["\(key) IS NOT NULL"] + counted).joined(separator: " AND ")
                 return """
                      LEFT JOIN (SELECT \(ownOrder) AS k, 1024 + 1024 * row_number() OVER \
                     (PARTITION BY \(key) ORDER BY t.\(by), \(ownOrder)) \
@@ -130,6 +131,11 @@ extension RowShape {
     }
 }
 
+extension [Int] {
+    /// As SQL lists them.
+    fileprivate var list: String { map(String.init).joined(separator: ", ") }
+}
+
 extension String {
     /// As SQL writes a text.
     fileprivate var literal: String {
@@ -144,9 +150,16 @@ extension RowShape.RelatedKey {
     /// All links as `k` (this row's key), `v` (the other end's) and `n`, which is 1 for the first link of each key.
     package var first: String {
         let order = order.map { "o.\($0), " } ?? ""
+        let candidates =
+            besides.map {
+                """
+                 WHERE ((SELECT e."Z_ENT" FROM \($0.table) AS e WHERE e."Z_PK" = o.\($0.column)) \
+                IN (\($0.entities.list))) IS NOT TRUE
+                """
+            } ?? ""
         return """
             SELECT o.\(key) AS k, o.\(value) AS v, row_number() OVER \
-            (PARTITION BY o.\(key) ORDER BY \(order)o.\(value)) AS n FROM \(table) AS o NOT INDEXED
+            (PARTITION BY o.\(key) ORDER BY \(order)o.\(value)) AS n FROM \(table) AS o NOT INDEXED\(candidates)
             """
     }
 }

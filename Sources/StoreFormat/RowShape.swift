@@ -13,9 +13,9 @@ package struct RowShape: Hashable, Sendable {
         case related(RelatedKey)
         /// The Z_ENT of that row, which lives in `table`.
         case relatedEntity(RelatedKey, table: SQLIdentifier)
-        /// The row's place among the rows with the same owner: 2048, 3072, … by key, as Core Data numbers a fresh list
-        /// (InsideStoreFormat §5.4); NULL where the owner is NULL.
-        case position(owner: Cell, by: SQLIdentifier)
+        /// The row's place among the rows with the same owner, except those of some Z_ENTs: 2048, 3072, … by key, as
+        /// Core Data numbers a fresh list (InsideStoreFormat §5.4); NULL where the owner is NULL.
+        case position(owner: Cell, by: SQLIdentifier, besides: [Int] = [])
     }
 
     /// A link that isn't stored in the row itself.
@@ -28,6 +28,19 @@ package struct RowShape: Hashable, Sendable {
         package var value: SQLIdentifier
         /// Orders the candidates before their keys do.
         package var order: SQLIdentifier?
+        /// Rows at the other end that are no candidates; nil where all are.
+        package var besides: Besides?
+
+        /// Rows of a table by their Z_ENTs, and the column that holds their keys beside a link's.
+        package struct Besides: Hashable, Sendable {
+            package var column: SQLIdentifier
+            package var table: SQLIdentifier
+            package var entities: [Int]
+
+            package init(column: SQLIdentifier, table: SQLIdentifier, entities: [Int]) {
+                (self.column, self.table, self.entities) = (column, table, entities)
+            }
+        }
 
         package init(
             table: SQLIdentifier, key: SQLIdentifier, value: SQLIdentifier, order: SQLIdentifier? = nil
@@ -125,9 +138,9 @@ package struct RowShape: Hashable, Sendable {
         func tables(_ cell: Cell) -> [String] {
             switch cell {
             case .column: []
-            case .related(let key): [key.table.name]
-            case .relatedEntity(let key, let table): [key.table.name, table.name]
-            case .position(let owner, _): tables(owner)
+            case .related(let key): [key.table.name] + [key.besides?.table.name].compactMap(\.self)
+            case .relatedEntity(let key, let table): tables(.related(key)) + [table.name]
+            case .position(let owner, _, _): tables(owner)
             }
         }
         var result = Set(cells.flatMap(tables))

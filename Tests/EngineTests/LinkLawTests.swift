@@ -41,13 +41,14 @@ struct LinkLawTests {
         }
 
         /// The same where `Thing` (2) has the subentities `Left` (3) and `Right` (4), and one of them declares `link`.
-        func version(_ number: Int, declaredBy owner: String) -> String {
+        func version(_ number: Int, declaredBy owner: String, hasRight: Bool = true) -> String {
             let attributes = (1...number).map { attribute("a\($0)") }.joined()
             let back = back.replacing("\"Thing\"", with: "\"\(owner)\"")
             func link(_ entity: String) -> String { entity == owner ? self.link : "" }
             return model(
                 entity("Base", attributes, back), entity("Thing", link("Thing")),
-                entity("Left", parent: "Thing", link("Left")), entity("Right", parent: "Thing", link("Right")))
+                entity("Left", parent: "Thing", link("Left")),
+                hasRight ? entity("Right", parent: "Thing", link("Right")) : "")
         }
 
         var storage: [(table: String, thing: String, base: String)] { storage(declaredBy: 2) }
@@ -140,6 +141,32 @@ struct LinkLawTests {
                 }
             }
             #expect(isToldOnce ? told == gone : told >= gone, "\(from) → \(to), \(engine): \(lost), \(ended)")
+        }
+    }
+
+    @Test(
+        "of several links the first to a row that stays is kept",
+        arguments: [Form.one, .manyToOne, .manyToMany, .backMany], [Form.oneToMany, .backOne, .oneToOne])
+    func firstThatStays(from: Form, to: Form) throws {
+        // `back` alone doesn't continue `link` alone.
+        if from == .one, to == .backOne { return }
+        if to == .oneToOne, [.manyToMany, .backMany].contains(from) { return }
+        for engine in [EngineChoice.auto, .statements] {
+            let scenario = try Scenario(
+                from.version(1, declaredBy: "Thing"), to.version(2, declaredBy: "Thing", hasRight: false),
+                rows: Self.rows(from) + "UPDATE ZTHING SET Z_ENT = 2 + Z_PK % 3;")
+            var request = scenario.request(output: scenario.folder + "/New.sqlite", engine: engine)
+            (request.endsLinks, request.verification) = (true, .full)
+            let before = try from.links(in: scenario.store)
+            _ = try Migration(request).run()
+            // The things that `Right` had are gone.
+            var first: [String: Int] = [:]
+            for link in before.map({ $0.split(separator: "|").map(String.init) }) {
+                guard let thing = Int(link[0]), thing % 3 != 2 else { continue }
+                first[link[1]] = min(first[link[1]] ?? .max, thing)
+            }
+            let kept = try to.links(in: scenario.folder + "/New.sqlite")
+            #expect(kept == Set(first.map { "\($0.value)|\($0.key)" }), "\(from) → \(to), \(engine)")
         }
     }
 

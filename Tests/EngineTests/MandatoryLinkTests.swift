@@ -99,7 +99,7 @@ struct MandatoryLinkTests {
                 "V2: Thing.pet is mandatory now, but it is missing, or its object can't stay, in 2 rows of Thing (p1, p4)",
             kept: ["2", "3"]),
         Change(
-            testDescription: "the links were a to-many's, of which the first is kept",
+            testDescription: "the links were a to-many's, of which the first that stays is kept",
             versions: [
                 version(toMany("pet", "Animal", inverse: "owner"), back: toOne("owner", "Thing", inverse: "pet")),
                 version(
@@ -112,8 +112,8 @@ struct MandatoryLinkTests {
                 INSERT INTO ZANIMAL (Z_PK, Z_ENT, Z_OPT, ZOWNER) VALUES (4, 1, 1, 1), (5, 2, 1, 2);
                 """,
             text:
-                "V2: Thing.pet is mandatory now, but it is missing, or its object can't stay, in 2 rows of Thing (p1, p4)",
-            kept: ["2", "3"]),
+                "V2: Thing.pet is mandatory now, but it is missing, or its object can't stay, in 1 row of Thing (p4)",
+            kept: ["1", "2", "3"]),
         Change(
             testDescription: "the other end becomes a to-one, and keeps its first",
             versions: ["toMany", "toOne"].map { back in

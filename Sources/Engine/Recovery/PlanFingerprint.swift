@@ -24,8 +24,9 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// set, too, are set in the order of the mappings. 12: links to rows of which no mapping tells are looked up. 13:
     /// what other hooks associate with a row follows what its own made, and a manager of the app's own has all links
     /// looked up. 14: mapping models carry derived values, and any number goes into a Boolean. 15: of two relationships
-    /// that become each other's inverse one counts, filters are three-valued, the second stage adds to to-manys.
-    static let semanticsRevision = 15
+    /// that become each other's inverse one counts, filters are three-valued, the second stage adds to to-manys. 16: of
+    /// several links the first that stays counts.
+    static let semanticsRevision = 16
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"

@@ -143,7 +143,7 @@ extension LinkCells {
         rivals.map { "t.\($0.value) IN (SELECT v FROM (\($0.first)) WHERE n > 1 AND k IS NOT NULL)" } ?? "0"
     }
 
-    /// Whether a row `t` has such a link that ends; of several links, the first, which a pass carries.
+    /// Whether a row `t` has such a link that ends; of several links, all.
     private var ends: String {
         let list = ended.sorted().map(String.init).joined(separator: ", ")
         guard !ended.isEmpty else { return "0" }
@@ -151,10 +151,9 @@ extension LinkCells {
         case (.column(let number), .column(let key)): return "(t.\(key) IS NOT NULL AND t.\(number) IN (\(list)))"
         case (.relatedEntity(_, let table), .column(let key)):
             return "(SELECT r.\"Z_ENT\" FROM \(table) AS r WHERE r.\"Z_PK\" = t.\(key)) IN (\(list))"
-        case (.relatedEntity(_, let table), .related(let link)):
+        case (.relatedEntity, .related(let link)):
             return """
-                t."Z_PK" IN (SELECT k FROM (\(link.first)) \
-                WHERE n = 1 AND (SELECT r."Z_ENT" FROM \(table) AS r WHERE r."Z_PK" = v) IN (\(list)))
+                (NOT (\(isMissing)) AND t."Z_PK" NOT IN (SELECT k FROM (\(link.first)) WHERE n = 1 AND k IS NOT NULL))
                 """
         default: return "NOT (\(isMissing))"
         }
