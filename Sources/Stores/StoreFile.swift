@@ -51,8 +51,8 @@ package struct StoreFile {
     private static let damageRemedy =
         "copy the store again, restore a backup, or save what can be read with causeway export --salvage"
 
-    /// Whether the `-wal` beside the store stays when the last connection to it closes: one that holds rows does, and an
-    /// empty one that was there before.
+    /// Whether the `-wal` beside the store stays when the last connection to it closes: one that holds rows does, and
+    /// an empty one that was there before.
     func keepsLog(_ location: StoreLocation, removesEmptyLog: Bool) throws(EngineError) -> Bool {
         guard header.isWAL, walBytes == 0 else { return walBytes > 0 }
         if removesEmptyLog { return false }

@@ -190,10 +190,10 @@ struct ChangesTests {
             #expect(!text.contains("No entity or property changes"))
             #expect(text.contains("| `Continent` |  | parent changed from GeographicRegion to none |"))
             #expect(text.contains("| `GeographicRegion` |  | dropped, abstract entity |"))
-            #expect(text.contains("15 changes: 12 moved, 1 dropped, 2 of uniqueness"))
+            #expect(text.contains("17 changes: 12 moved, 1 dropped, 2 of uniqueness, 2 of an index"))
         }
-        #expect(plan.output.contains("|\"by Moody 3-Moody 4, 15 changes\"|"))
-        #expect(models.output.contains("|\"mapped, 15 changes\"|"))
+        #expect(plan.output.contains("|\"by Moody 3-Moody 4, 17 changes\"|"))
+        #expect(models.output.contains("|\"mapped, 17 changes\"|"))
         #expect(
             models.output.contains("By the mapping model Moody 2-Moody 3. Without it, the mapping can be inferred."))
         #expect(models.output.contains("Moody 3-Moody 4.xcmappingmodel`: fits Moody 3 → Moody 4\n"))
