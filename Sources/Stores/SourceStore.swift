@@ -61,7 +61,7 @@ package final class SourceStore: @unchecked Sendable {
         try ForeignLog.refuseOtherPages(location, pageSize: file.header.pageSize)
         let walBreak = try file.walBreak(location)
         let keepsLog = try file.keepsLog(location, removesEmptyLog: removesEmptyLog)
-        let mode = try file.readingMode(location, keepsLog: keepsLog)
+        let mode = try file.readingMode(location)
         let uuid = ForeignLog.uuidWithoutLog(location)
         let store = try SourceStore(
             location, file: file, walBreak: walBreak, sight: mode == .immutable ? .unlocked : .locked,

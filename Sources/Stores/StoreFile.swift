@@ -64,18 +64,15 @@ package struct StoreFile {
     /// In WAL mode it makes a `-wal` and a `-shm` with the store's own permissions, and can't remove them without write
     /// access to the store: then the application couldn't write to them either. If they don't exist and can't be made,
     /// as on a full disk, a store without rows in a `-wal` needs neither.
-    ///
-    /// An empty -wal that stays would stay with a -shm that this reader makes: without one, none is made.
-    func readingMode(_ location: StoreLocation, keepsLog: Bool) throws(EngineError) -> Connection.Mode {
+    func readingMode(_ location: StoreLocation) throws(EngineError) -> Connection.Mode {
         guard header.isWAL else { return .readOnly }
         let (mayWrite, mayMakeFiles) = (Files.mayWrite(to: location.path), Files.mayWrite(in: location.directory))
-        let (hasLog, hasSharedMemory, free) = try EngineError.reading(location.path) {
+        let (hasBoth, free) = try EngineError.reading(location.path) {
             try (
-                Files.exists(location.wal), Files.exists(location.shm), DiskSpace.available(at: location.directory)
+                Files.exists(location.wal) && Files.exists(location.shm),
+                DiskSpace.available(at: location.directory)
             )
         }
-        if keepsLog, walBytes == 0, !hasSharedMemory { return .immutable }
-        let hasBoth = hasLog && hasSharedMemory
         let isFull = walBytes == 0 && free < Self.roomOfSharedMemory
         if hasBoth || (mayWrite && mayMakeFiles && !isFull) { return .readWrite }
         guard walBytes > 0 else { return .immutable }
