@@ -53,6 +53,8 @@ package final class SourceStore: @unchecked Sendable {
     ///   - removesEmptyLog: whether a `-wal` without content, and its `-shm`, go when the store is released, if no
     ///     other program uses them: the reader of a migration that was killed leaves such. Otherwise they stay.
     ///   - shouldStop: asked every few milliseconds while a statement runs; true ends it with `.interrupted`.
+    /// - Returns: the store, open until it is released.
+    /// - Throws: why it can't be read: `.sourceData`, `.busy` where another program holds it alone, and others.
     package static func reading(
         _ location: StoreLocation, removesEmptyLog: Bool = false, shouldStop: (() -> Bool)? = nil
     ) throws(EngineError) -> SourceStore {

@@ -16,6 +16,7 @@ struct OutputMark {
     ///   - source: as it was before it was read.
     ///   - verification: how thoroughly the result was verified.
     ///   - output: its file, with which nothing happens any more.
+    /// - Throws: where the file can't be read.
     init(
         _ fingerprint: PlanFingerprint, _ source: SourceIdentity, _ verification: VerificationLevel,
         _ output: String
