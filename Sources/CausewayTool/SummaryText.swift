@@ -15,7 +15,7 @@ struct SummaryText {
     var lines: [String] {
         if summary.wasSwappedBefore {
             let place = "\(summary.store): an earlier run put version \(summary.targetVersion) in place"
-            return ["\(place); its work directory is removed"] + backup
+            return ["\(place); there is nothing left to do"] + backup
         }
         guard !summary.wasCurrent else {
             let written =

@@ -55,6 +55,7 @@ extension MappingModel {
         }
         var model = MappingModel(entityMappings: result)
         model.sourceRoots = sourceRoots
+        model.leavesLinks = leavesLinks || next.leavesLinks
         return model
     }
 }
@@ -95,16 +96,17 @@ extension MappingModel {
     }
 
     fileprivate var losesLinks: Bool {
-        entityMappings.contains { entity in
-            entity.kind == .remove || !entity.endings.isEmpty
-                || entity.relationships.contains { $0.links?.ended.isEmpty == false }
-                || entity.obligations.contains {
-                    switch $0.demand {
-                    case .noMissing(let links), .noEnding(let links): !links.ended.isEmpty
-                    case .noRows, .noNulls: false
+        leavesLinks
+            || entityMappings.contains { entity in
+                entity.kind == .remove || !entity.endings.isEmpty
+                    || entity.relationships.contains { $0.links?.ended.isEmpty == false }
+                    || entity.obligations.contains {
+                        switch $0.demand {
+                        case .noMissing(let links), .noEnding(let links): !links.ended.isEmpty
+                        case .noRows, .noNulls: false
+                        }
                     }
-                }
-        }
+            }
     }
 
     fileprivate var changesForms: Bool {

@@ -25,7 +25,8 @@ extension MappingInference {
         var links = LinkSource(
             entity: first.entity, relationship: first.relationship.name, isInverted: true,
             changesForm: form(first.relationship, in: source).flipped != form(relationship, in: destination),
-            ended: dropped(kindOf: first.owner), isPartial: found.count > 1)
+            ended: dropped(kindOf: first.owner).union(left(kindOf: first.owner, by: inverse.owner)),
+            isPartial: found.count > 1)
         let room = destination.room(for: inverse.relationship)
         links.narrowings = LinkNarrowing.between(source.room(for: first.relationship), room)
         links.countsFarColumn = source.countsFarColumn(of: first.relationship, movingTo: room)

@@ -120,7 +120,25 @@ package struct MappingInference {
         var result = MappingModel(entityMappings: mappings)
         result.settledOrigins = settledOrigins
         for name in source.entities.keys { result.sourceRoots[name] = source.root(of: name) }
+        result.leavesLinks = leavesLinks(mappings)
         return result
+    }
+
+    /// Whether rows of some entities lose a relationship that others of its kind keep.
+    private func leavesLinks(_ mappings: [EntityMapping]) -> Bool {
+        var carriers: [[String]: Set<String>] = [:]
+        var rows: [String: [String]] = [:]
+        for mapping in mappings where mapping.destination != nil {
+            guard let from = mapping.source, source.entities[from]?.isAbstract == false else { continue }
+            for ancestor in source.kinds(of: from) { rows[ancestor, default: []].append(from) }
+            for relationship in mapping.relationships {
+                guard let links = relationship.links, !links.isInverted,
+                    let owner = source.relationship(links.relationship, of: links.entity)?.owner
+                else { continue }
+                carriers[[owner, links.relationship], default: []].insert(from)
+            }
+        }
+        return carriers.contains { place, entities in (rows[place[0]] ?? []).contains { !entities.contains($0) } }
     }
 
     /// What a property of an entity continues, if that was settled; under the entity's name or that of the one that
@@ -209,6 +227,15 @@ package struct MappingInference {
     /// The entities whose rows a source relationship may hold, with their destination; without dropped ones.
     func targets(of relationship: Relationship) -> [(origin: String, target: String)] {
         source.entityAndSubentities(of: relationship.destination).flatMap { migrated[$0] ?? [] }
+    }
+
+    /// Those whose rows become nothing of the new kind, and so don't have its relationships.
+    func left(kindOf entity: String, by kind: String) -> Set<String> {
+        let names = source.entityAndSubentities(of: entity).filter { name in
+            guard let targets = migrated[name] else { return false }
+            return !targets.contains { destination.isKind($0.target, of: kind) }
+        }
+        return Set(names)
     }
 
     /// Those that are dropped with their entity.

@@ -7,6 +7,8 @@ package struct MappingModel: Hashable, Sendable {
     package var entityMappings: [EntityMapping] { didSet { (bySource, byDestination) = (NameIndex(), NameIndex()) } }
     /// Keys of the given origins that it follows (`MappingInference.origins`).
     package var settledOrigins: Set<String> = []
+    /// Rows of some entities lose a relationship that others of its kind keep.
+    package var leavesLinks = false
     /// The topmost ancestor of each source entity.
     package var sourceRoots: [String: String] = [:]
     private var bySource = NameIndex()

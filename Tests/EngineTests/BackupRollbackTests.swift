@@ -262,6 +262,19 @@ struct BackupRollbackTests {
         #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'a'", "'a'"])
     }
 
+    @Test("a store that was restored since a killed rollback doesn't get the old log back")
+    func killedAndRestored() async throws {
+        let scenario = try migrated()
+        let good = try scenario.bytes(scenario.store)
+        try scenario.leaveWAL(["UPDATE ZTHING SET ZTEXT = 'new'"])
+        try scenario.change(scenario.store) { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        try await killRollback(scenario)
+        try scenario.change(scenario.store) { $0 = good }
+        #expect(throws: EngineError.self) { try scenario.migrate() }
+        #expect(try scenario.bytes(scenario.store) == good)
+        #expect(!FileManager.default.fileExists(atPath: scenario.wal))
+    }
+
     @Test("a log that a program has made since a killed rollback isn't replaced")
     func killedAndWritten() async throws {
         let scenario = try migrated()

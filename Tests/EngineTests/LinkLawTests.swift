@@ -109,67 +109,6 @@ struct LinkLawTests {
         return sql
     }
 
-    @Test(
-        "the links of entities that a relationship is pushed away from are counted", arguments: Form.allCases,
-        Form.allCases)
-    func pushedDown(from: Form, to: Form) throws {
-        if from == .manyToMany, to == .oneToOne { return }
-        for engine in [EngineChoice.auto, .statements] {
-            var rows = Self.rows(from) + "UPDATE ZTHING SET Z_ENT = 2 + Z_PK % 3;"
-            if from.storage.contains(where: { $0 == ("ZBASE", "ZBACK", "Z_PK") }) {
-                rows += "UPDATE ZBASE SET Z2_BACK = (SELECT Z_ENT FROM ZTHING AS t WHERE t.Z_PK = ZBACK);"
-            }
-            let scenario = try Scenario(
-                from.version(1, declaredBy: "Thing"), to.version(2, declaredBy: "Left"), rows: rows)
-            let before = try from.links(in: scenario.store)
-            var request = scenario.request(output: scenario.folder + "/New.sqlite", engine: engine)
-            (request.endsLinks, request.verification) = (true, .full)
-            let outcome = try Migration(request).run()
-            let lost = outcome.prepared.steps.flatMap(\.lost)
-            // Links whose objects can't be at the other end: they need consent, and the check of the rows counts them.
-            let ended = outcome.warnings.compactMap { $0.firstMatch(of: /will end (\d+) links? of/) }
-                .compactMap { Int($0.1) }
-            let after = try to.links(in: scenario.folder + "/New.sqlite", declaredBy: 3)
-            #expect(after.subtracting(before) == [], "\(from) → \(to), \(engine)")
-            let gone = before.subtracting(after).count
-            let told = (lost.compactMap(\.count) + ended).reduce(0, +)
-            // A link that ends, and is beyond the first one, too, is told twice.
-            let isToldOnce = !lost.contains {
-                switch $0.kind {
-                case .furtherLinks, .furtherOwners, .unconfirmed: true
-                default: from == .oneToOne
-                }
-            }
-            #expect(isToldOnce ? told == gone : told >= gone, "\(from) → \(to), \(engine): \(lost), \(ended)")
-        }
-    }
-
-    @Test(
-        "of several links the first to a row that stays is kept",
-        arguments: [Form.one, .manyToOne, .manyToMany, .backMany], [Form.oneToMany, .backOne, .oneToOne])
-    func firstThatStays(from: Form, to: Form) throws {
-        // `back` alone doesn't continue `link` alone.
-        if from == .one, to == .backOne { return }
-        if to == .oneToOne, [.manyToMany, .backMany].contains(from) { return }
-        for engine in [EngineChoice.auto, .statements] {
-            let scenario = try Scenario(
-                from.version(1, declaredBy: "Thing"), to.version(2, declaredBy: "Thing", hasRight: false),
-                rows: Self.rows(from) + "UPDATE ZTHING SET Z_ENT = 2 + Z_PK % 3;")
-            var request = scenario.request(output: scenario.folder + "/New.sqlite", engine: engine)
-            (request.endsLinks, request.verification) = (true, .full)
-            let before = try from.links(in: scenario.store)
-            _ = try Migration(request).run()
-            // The things that `Right` had are gone.
-            var first: [String: Int] = [:]
-            for link in before.map({ $0.split(separator: "|").map(String.init) }) {
-                guard let thing = Int(link[0]), thing % 3 != 2 else { continue }
-                first[link[1]] = min(first[link[1]] ?? .max, thing)
-            }
-            let kept = try to.links(in: scenario.folder + "/New.sqlite")
-            #expect(kept == Set(first.map { "\($0.value)|\($0.key)" }), "\(from) → \(to), \(engine)")
-        }
-    }
-
     @Test("the links that are gone are counted", arguments: Form.allCases, Form.allCases)
     func counted(from: Form, to: Form) throws {
         for engine in [EngineChoice.auto, .statements] {

@@ -90,7 +90,8 @@ struct RecoverySwapTests {
 
     /// What may differ from a run whose result is there.
     enum Difference: String, CaseIterable {
-        case none, sourceWritten, outputWritten, outputCopied, otherVersion, otherVerification, otherOption, log
+        case none, sourceWritten, outputWritten, outputCopied, otherVersion, otherVerification, otherOption, log,
+            noRejects
     }
 
     @Test(
@@ -99,8 +100,10 @@ struct RecoverySwapTests {
         let scenario = try Scenario.chain()
         let output = scenario.folder + "/Out.sqlite"
         var request = scenario.request(to: "V4", output: output)
+        if difference == .noRejects { (request.rejects, request.badRows) = (scenario.folder + "/rejects", .quarantine) }
         _ = try Migration(request).run()
         switch difference {
+        case .noRejects: try Data("other".utf8).write(to: URL(filePath: scenario.folder + "/rejects"))
         case .none: break
         case .sourceWritten: try Scenario.execute("UPDATE Z_METADATA SET Z_VERSION = Z_VERSION", scenario.store)
         case .outputWritten: try Scenario.execute("UPDATE Z_METADATA SET Z_VERSION = Z_VERSION", output)

@@ -60,6 +60,11 @@ extension Migration {
         }
         var outcome = MigrationOutcome(store: destination.path, prepared: prepared, warnings: prepared.warnings)
         outcome.wasSwapped = true
+        // Each is there, or is copied again: the source's are what they were.
+        let isForeign = try foreignness(of: source) != .none
+        outcome.warnings += try ExternalFiles(
+            from: source, to: destination, ignoresOwnership: request.ignoresOwnership || isForeign
+        ).copy(cancellation: cancellation)
         return outcome
     }
 
@@ -79,7 +84,9 @@ extension Migration {
         let identity = try SourceIdentity(StoreDescriptor(source), uuid: "", isGuarded: false)
         let prepared = try prepare(source, versions())
         let expected = try EngineError.at(destination.path) {
-            try OutputMark(PlanFingerprint(prepared, request), identity, request.verification, destination.path)
+            try OutputMark(
+                PlanFingerprint(prepared, request), identity, request.verification, destination.path,
+                sideFiles: [request.rejects, request.keyMap].compactMap(\.self))
         }
         return mark == expected.text ? prepared : nil
     }

@@ -64,7 +64,8 @@ final class BrokenStore {
     ///
     /// - Throws: `.undecided` where a program has made others since, `.busy` where it uses the store.
     static func takeBack(_ location: StoreLocation) throws(EngineError) {
-        for kept in try secondNames(of: location) {
+        // A store that can be read isn't what the rollback found: others may have put it there since.
+        for kept in try secondNames(of: location) where try !canBeRead(location) {
             let store = try BrokenStore(location)
             for (path, suffix) in [(location.wal, "-wal"), (location.journal, "-journal")] {
                 try EngineError.at(kept + suffix) {
@@ -88,6 +89,16 @@ final class BrokenStore {
                 try Files.syncDirectory(location.directory)
             }
             withExtendedLifetime(store) {}
+        }
+    }
+
+    private static func canBeRead(_ location: StoreLocation) throws(EngineError) -> Bool {
+        do throws(EngineError) {
+            try SourceStore.reading(location).release()
+            return true
+        } catch {
+            guard error.kind == .sourceData else { throw error }
+            return false
         }
     }
 

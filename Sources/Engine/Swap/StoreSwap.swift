@@ -62,7 +62,7 @@ struct StoreSwap {
         in work: borrowing WorkDirectory
     ) throws(EngineError) -> [String] {
         let mark = try EngineError.at(staging) {
-            try OutputMark(plan.fingerprint, plan.source, verification, staging).text
+            try OutputMark(plan.fingerprint, plan.source, verification, staging, sideFiles: plan.sideFiles).text
         }
         let warnings = try prepare(like: source, mark: mark)
         try work.write(try intent(location, backup: location.name + plan.backupSuffix, source: descriptor.identity()))

@@ -50,23 +50,11 @@ package struct ContentTrace: Sendable {
         .links(Set(ofRows(relationship, entities)))
     }
 
-    /// Those of them that the inverse doesn't have, of a one-to-one of two relationships.
-    func links(
-        of relationship: String, in entities: [String], lackedBy inverse: String, of other: String
-    ) -> StoreContent {
-        let others = stored(inverse, declaredBy: other)
-        return .unconfirmed(
-            Set(
-                ofRows(relationship, entities).flatMap { links in
-                    others.map { StoreContent.Unconfirmed(links: links, inverse: $0.own(in: store)) }
-                }))
-    }
-
     private func ofRows(_ relationship: String, _ entities: [String]) -> [StoreContent.StoredLinks] {
         func ofRows(_ stored: Stored, _ entity: String) -> StoreContent.StoredLinks {
-            var links = stored.own(in: store)
-            let isOwn = links != stored.links
-            (links.rows, links.isAlone) = (.init(entities: [entity], areFar: stored.isInverted && !isOwn), true)
+            // One end's column may be the only one by now.
+            var links = stored.links.isAlone ? stored.links : stored.own(in: store)
+            links.rows = .init(entities: [entity], areFar: stored.isInverted && links == stored.links)
             return links
         }
         guard let origins else {

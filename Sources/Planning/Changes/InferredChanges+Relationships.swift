@@ -84,7 +84,9 @@ extension InferredChanges {
                     let entity = Self.head(end)
                     let name = String(end.dropFirst(entity.count + 1))
                     // Others of the kind keep it.
-                    guard let found = source.relationship(name, of: entity), found.owner != entity else { continue }
+                    guard let found = source.relationship(name, of: entity),
+                        found.owner != entity || continued.contains([entity, name])
+                    else { continue }
                     add(
                         successor(of: entity) ?? entity, name, .dropped, from: found.relationship.words,
                         content: loss.content)

@@ -161,27 +161,27 @@ package struct LossReport {
                 let fates = rows.map { carriers.fate(of: relationship, declaredBy: owner, in: $0) }
                 // What all lose is told for the relationship.
                 guard fates.contains(where: { $0 != .lost }) else { continue }
-                for (entity, fate) in zip(rows, fates).sorted(by: { ManagedObjectModel.entityOrder($0.0, $1.0) }) {
-                    appendLeftBehind(relationship, entity, fate)
+                let told = areToldElsewhere(relationship, carriers)
+                for (entity, fate) in zip(rows, fates).sorted(by: { ManagedObjectModel.entityOrder($0.0, $1.0) })
+                where fate == .lost || (fate == .ended && !told) {
+                    add(
+                        .relationship(["\(entity).\(relationship.name)"]),
+                        trace?.links(of: relationship.name, in: [entity]))
                 }
             }
         }
     }
 
-    private mutating func appendLeftBehind(_ relationship: Relationship, _ entity: String, _ fate: LinkCarriers.Fate) {
-        let content: StoreContent?
-        switch fate {
-        case .kept: return
-        case .lost: content = trace?.links(of: relationship.name, in: [entity])
-        case .ended:
-            // The other end's column tells of those that are counted there; its own may have others.
-            guard !relationship.isToMany, let inverse = source.inverse(of: relationship),
-                !inverse.relationship.isToMany, inverse.relationship != relationship
-            else { return }
-            content = trace?.links(
-                of: relationship.name, in: [entity], lackedBy: inverse.relationship.name, of: inverse.owner)
+    /// Whether the check of the rows counts all links that end, at their other end: each of its rows has them still,
+    /// and one column holds them.
+    private func areToldElsewhere(_ relationship: Relationship, _ carriers: LinkCarriers) -> Bool {
+        guard let inverse = source.inverse(of: relationship), !inverse.relationship.isTransient,
+            relationship.isToMany || inverse.relationship.isToMany
+        else { return false }
+        return source.entityAndSubentities(of: inverse.owner).allSatisfy { entity in
+            source.entities[entity]?.isAbstract != false || mapping.mapping(from: entity)?.destination == nil
+                || carriers.fate(of: inverse.relationship, declaredBy: inverse.owner, in: entity) == .kept
         }
-        add(.relationship(["\(entity).\(relationship.name)"]), content)
     }
 
     /// Source entities whose rows stay as targets of links: those that are kept, with their ancestors.

@@ -60,8 +60,10 @@ package enum StoreContent: Hashable, Sendable {
                 let inverse = model.inverse(of: found), !inverse.relationship.isToMany,
                 !inverse.relationship.isTransient
             else { return nil }
-            let other = StoredLinks(entity: inverse.owner, relationship: inverse.relationship.name)
-            return other == self ? nil : other
+            guard inverse.owner != entity || inverse.relationship.name != relationship else { return nil }
+            var other = StoredLinks(entity: inverse.owner, relationship: inverse.relationship.name)
+            other.rows = rows.map { Rows(entities: $0.entities, areFar: !$0.areFar) }
+            return other
         }
     }
 

@@ -202,8 +202,9 @@ extension RowDemand {
         case .null where bars: "NULL becomes that default in \(rows)"
         case .null: "it is NULL in \(rows)"
         case .missing(let links):
-            "it is missing\(links.ended.isEmpty ? "" : ", or its object can't stay,")"
-                + "\(links.keepsFirst ? ", or another row keeps its object," : "")\(loses) in \(rows)"
+            "it is missing" + (links.ended.isEmpty ? "" : ", or its object can't stay")
+                + (links.keepsFirst ? ", or another row keeps its object" : "")
+                + (links.ended.isEmpty && !links.keepsFirst ? "" : ",") + "\(loses) in \(rows)"
         case .ending(let links):
             "its link to \(links.ended.sorted().joined(separator: ", ")) objects can't stay in \(rows)"
         }
