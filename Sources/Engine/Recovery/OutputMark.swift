@@ -4,7 +4,7 @@ import CausewayPreparation
 import CausewaySQLiteFile
 import CausewayStores
 
-/// What a published file is marked with: of which source and plan it is the whole, verified result.
+/// The mark of a published file: it identifies the source, the plan and the verification that gave the file.
 ///
 /// It outlives the work directory: a run that is killed while it removes that, or after, is recognised by it when the
 /// same is asked for again. A program that writes to one of the two files ends that.

@@ -60,7 +60,7 @@ final class BrokenStore {
     }
 
     /// Undoes what a rollback did that was killed before its commit point: while the store has a second name,
-    /// `<store>.rolledback-<digits>`, its log and its journal may stand beside that one. Without them rows are missing.
+    /// `<store>.rolledback-<digits>`, its log and its journal may be beside that name. Without them rows are missing.
     ///
     /// - Throws: `.undecided` where a program has made others since, `.busy` where it uses the store.
     static func takeBack(_ location: StoreLocation) throws(EngineError) {

@@ -4,7 +4,7 @@ import CausewayModel
 /// Which rows a step leaves their links of a relationship: through the relationship itself, or through its other end.
 struct LinkCarriers {
     /// `[owner, name]` of a source relationship, by the source entity whose rows bring its links along, or are checked
-    /// for those that end.
+    /// for links that end.
     private var own: [String: Set<[String]>] = [:]
     /// By the relationship: the entities of the new version to whose rows the other end leads, and the source entities
     /// to whose rows its links end, which the check of the rows counts.

@@ -1,8 +1,8 @@
 import CausewayMapping
 import CausewayModel
 import CausewayPlanning
-import CausewayStoreFormat
 import CausewaySQLite
+import CausewayStoreFormat
 import CausewayStores
 
 extension Preflight {
@@ -11,6 +11,7 @@ extension Preflight {
     func severalForOne() throws(SQLiteError) -> Findings {
         var findings = Findings()
         guard let objects = step.objects, !objects.hasOwnManager else { return findings }
+        let trace = ContentTrace(store: step.sourceModel, source: step.sourceModel, before: nil)
         for plan in objects.mappings where readsAll(plan) {
             let mapping = plan.description
             for property in mapping.relationshipMappings {
@@ -18,7 +19,9 @@ extension Preflight {
                     let owner = severalSource(reading.relationship, property.name, of: mapping),
                     objects.mappings.contains(where: { $0.description.name == reading.mapping && readsAll($0) })
                 else { continue }
-                let crowded = try crowded(reading.relationship, of: owner, &findings)
+                let content = trace.furtherLinks(of: reading.relationship, declaredBy: owner, isFar: false)
+                guard case .furtherLinks(let ends) = content else { continue }
+                let crowded = try crowded(ends, &findings).objects
                 guard crowded.count > 0 else { continue }
                 findings.refuse(
                     """
@@ -32,7 +35,7 @@ extension Preflight {
         return findings
     }
 
-    /// Whether a mapping makes one object of each row of its entity and of those that inherit from it.
+    /// Whether a mapping makes one object of each row of its entity and of its subentities.
     private func readsAll(_ plan: EntityMappingPlan) -> Bool {
         let mapping = plan.description
         guard mapping.policyClassName == nil, mapping.kind != .remove, plan.filter == nil,
@@ -53,28 +56,5 @@ extension Preflight {
             read.owner == from, step.layout.model.relationship(property, of: to)?.relationship.isToMany == false
         else { return nil }
         return from
-    }
-
-    private func crowded(
-        _ relationship: String, of owner: String, _ findings: inout Findings
-    ) throws(SQLiteError) -> FoundRows {
-        let trace = ContentTrace(store: step.sourceModel, source: step.sourceModel, before: nil)
-        var rows = FoundRows()
-        guard case .furtherLinks(let ends) = trace.furtherLinks(of: relationship, declaredBy: owner, isFar: false)
-        else {
-            return rows
-        }
-        for end in ends.sorted() {
-            let storage: LinkStorage
-            do throws(PlanError) {
-                storage = try LinkStorage(end.links, in: step.source)
-            } catch {
-                findings.refuse("\(error)", remedy: "restore the store from a backup")
-                continue
-            }
-            var statement = try source.connection.prepare(storage.crowded(end))
-            while try statement.step() { rows.add(statement.int64(at: 0)) }
-        }
-        return rows
     }
 }

@@ -14,21 +14,7 @@ extension Preflight {
             guard case .furtherOwners(let place) = loss.kind,
                 case .furtherLinks(let ends)? = isFirst ? loss.content : loss.contentOfStep
             else { continue }
-            var (links, objects) = (0, FoundRows())
-            for end in ends.sorted() {
-                let storage: LinkStorage
-                do throws(PlanError) {
-                    storage = try LinkStorage(end.links, in: step.source)
-                } catch {
-                    findings.refuse("\(error)", remedy: "restore the store from a backup")
-                    continue
-                }
-                var statement = try source.connection.prepare(storage.crowded(end))
-                while try statement.step() {
-                    objects.add(statement.int64(at: 0))
-                    links += Int(clamping: statement.int64(at: 1)) - 1
-                }
-            }
+            let (objects, links) = try crowded(ends, &findings)
             guard links > 0 else { continue }
             let text = """
                 end \(links == 1 ? "1 link" : "\(links) links") of \(place): a to-many without inverse has one owner for each \
@@ -46,5 +32,27 @@ extension Preflight {
             }
         }
         return findings
+    }
+
+    /// The objects at these ends that have several links, and the number of links beyond each object's first.
+    func crowded(
+        _ ends: Set<StoreContent.LinkEnd>, _ findings: inout Findings
+    ) throws(SQLiteError) -> (objects: FoundRows, furtherLinks: Int) {
+        var (objects, links) = (FoundRows(), 0)
+        for end in ends.sorted() {
+            let storage: LinkStorage
+            do throws(PlanError) {
+                storage = try LinkStorage(end.links, in: step.source)
+            } catch {
+                findings.refuse("\(error)", remedy: "restore the store from a backup")
+                continue
+            }
+            var statement = try source.connection.prepare(storage.crowded(end))
+            while try statement.step() {
+                objects.add(statement.int64(at: 0))
+                links += Int(clamping: statement.int64(at: 1)) - 1
+            }
+        }
+        return (objects, links)
     }
 }

@@ -3,8 +3,8 @@ import CausewayModel
 import CausewayPlanning
 import CausewayStoreFormat
 
-/// What a step makes of the rows of each entity, found by what is asked for: a search of all entities for each demand
-/// would take time quadratic in the model's size.
+/// The traces of one step, indexed by entity. A search of all traces for each demand would take time quadratic in the
+/// model's size.
 struct StepTraces {
     let step: StepPlan
     let all: [RowTrace]
@@ -25,15 +25,14 @@ struct StepTraces {
 
     func leading(to entity: String) -> [RowTrace] { (byDestination[entity] ?? []).map { all[$0] } }
 
-    /// To the entity and those that inherit from it.
+    /// To the entity and its subentities.
     func leading(toKind entity: String) -> [RowTrace] {
         step.layout.model.entityAndSubentities(of: entity).flatMap { byDestination[$0] ?? [] }.sorted().map { all[$0] }
     }
 
     func from(_ entity: String) -> [RowTrace] { (bySource[entity] ?? []).map { all[$0] } }
 
-    /// The step's source entities to whose rows such links can lead, and whose rows become nothing. `links` are those
-    /// of the step's source.
+    /// The source entities whose rows the step drops, and to which these links of its source can lead.
     func dropped(endsOf links: LinkSource) -> Set<String> {
         let model = step.sourceModel
         let found = model.relationship(links.relationship, of: links.entity)
